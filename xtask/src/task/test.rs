@@ -31,20 +31,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn steps() -> Vec<Step> {
     vec![
         Step::command("format", 10, || cargo(&["fmt", "--all", "--check"]), said("")),
-        Step::new("licences", 10, licences::check),
+        Step::new("licences", 5, licences::check),
         Step::new("links", 5, links::check),
         Step::new("docstrings", 5, docstrings::check),
         Step::new("purity", 15, purity::check),
-        Step::command("lints", 210, || cargo(LINTS), said("no warning")),
-        Step::new("domains", 150, domains),
-        Step::command("docs", 60, docs, said("no warning")),
-        Step::command("unit", 330, || cargo(UNIT), cargo_tests),
+        Step::command("lints", 180, || cargo(LINTS), said("no warning")),
+        Step::new("domains", 170, domains),
+        Step::command("docs", 30, docs, said("no warning")),
+        Step::command("unit", 420, || cargo(UNIT), cargo_tests),
         Step::command("outside", 60, outside, said("a crate outside the workspace builds")),
-        Step::command("build", 90, || cargo(BUILD), said("binaries and examples")),
-        Step::new("clients", 230, || e2e::drive(&e2e::Arguments::default())),
-        Step::new("rust-clients", 180, e2e::drive_rust),
-        Step::new("crash", 90, crash::short),
-        Step::new("demo", 60, || {
+        Step::command("build", 20, || cargo(BUILD), said("binaries and examples")),
+        Step::new("clients", 330, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("rust-clients", 100, e2e::drive_rust),
+        Step::new("crash", 75, crash::short),
+        Step::new("demo", 75, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
         }),

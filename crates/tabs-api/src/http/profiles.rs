@@ -12,7 +12,7 @@ use super::fetch::{FetchedPages, Fetcher};
 use super::profile::Profile;
 use super::refusal::Refusal;
 use super::token::{TokenHash, hash};
-use super::writer::{commit, rows_under};
+use super::writer::{Commit, begin, commit, rows_under};
 use super::{FIRST_PROFILE, TabsApi};
 use crate::browser::Browser;
 use crate::engine::simulated::SimEngine;
@@ -128,7 +128,7 @@ impl TabsApi {
         let mut seed = seed;
         seed.assign_ids()?;
         let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), is_kept)?;
-        self.record(name, &entry).await?;
+        self.record(name).await?;
         Ok(entry)
     }
 
@@ -239,7 +239,7 @@ impl TabsApi {
     /// # Errors
     /// `NoSuchProfile`, `Seed`, `TokenTaken`, `Store`.
     pub(super) async fn install(&self, name: &str, mut install: Install) -> Result<Value, Refusal> {
-        let (entry, reply) = {
+        let reply = {
             let mut profiles = self.profiles_mut();
             let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
             let mut owners = self.tokens_mut();
@@ -269,9 +269,9 @@ impl TabsApi {
             entry.seed.extensions.push(install);
             entry.from_seed_file.remove(&id);
             entry.profile.change_extensions(|browser| browser.install(extension));
-            (entry.clone(), reply)
+            reply
         };
-        self.record(name, &entry).await?;
+        self.record(name).await?;
         Ok(reply)
     }
 
@@ -280,16 +280,15 @@ impl TabsApi {
     /// # Errors
     /// `NoSuchProfile`, `NoSuchExtension`, `Store`.
     pub(super) async fn uninstall(&self, name: &str, id: &str) -> Result<(), Refusal> {
-        let entry = {
+        {
             let mut profiles = self.profiles_mut();
             let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
             let token = entry.tokens.remove(id).ok_or(Refusal::NoSuchExtension)?;
             entry.seed.extensions.retain(|known| known.id.as_deref() != Some(id));
             self.tokens_mut().remove(&token);
             entry.profile.change_extensions(|browser| browser.uninstall(id));
-            entry.clone()
-        };
-        self.record(name, &entry).await
+        }
+        self.record(name).await
     }
 
     /// Every profile but the first goes; the first is as the seed file has it, and tokens that were drawn at the start stay good.
@@ -310,10 +309,23 @@ impl TabsApi {
         self.reset_profile(FIRST_PROFILE).await
     }
 
-    /// Keeps what a profile is made of.
-    async fn record(&self, name: &str, entry: &ProfileEntry) -> Result<(), Refusal> {
-        let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) else {
-            return Ok(());
+    /// Keeps what a profile is made of now; nothing of one that was removed meanwhile.
+    ///
+    /// # Errors
+    /// `Seed`, `Store`.
+    async fn record(&self, name: &str) -> Result<(), Refusal> {
+        for commit in self.begin_record(name)? {
+            commit.await?;
+        }
+        Ok(())
+    }
+
+    /// Begins to keep it under the lock under which it is read, so that of two changes at once the record of the later one stays.
+    fn begin_record(&self, name: &str) -> Result<Vec<Commit>, Refusal> {
+        let profiles = self.profiles_mut();
+        let entry = profiles.get(name).filter(|entry| entry.is_kept);
+        let Some((store, entry)) = self.0.store.as_ref().zip(entry) else {
+            return Ok(Vec::new());
         };
         let text = serde_json::to_vec(&entry.record(name)).map_err(SeedError::from)?;
         let prefix = record_prefix(name);
@@ -325,7 +337,7 @@ impl TabsApi {
         }
         let writes =
             writes.into_iter().map(|(key, value)| ([&prefix[..], &key].concat().into(), value));
-        Ok(commit(&**store, writes.collect()).await?)
+        Ok(begin(&**store, writes.collect()))
     }
 }
 
@@ -395,6 +407,22 @@ mod tests {
         after.reset_all_profiles().await.unwrap();
         let anew = api(&store, seed);
         assert_eq!(anew.tokens().len(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn extensions_that_are_installed_at_once_are_all_there_after_a_restart() {
+        let store = Arc::new(Memory::default());
+        let before = Arc::new(api(&store, "{}"));
+        let mut installing = tokio::task::JoinSet::new();
+        for number in 0..200 {
+            let before = Arc::clone(&before);
+            let token = format!("token {number}");
+            installing.spawn(async move {
+                before.install(FIRST_PROFILE, install(&token, &token)).await.unwrap();
+            });
+        }
+        installing.join_all().await;
+        assert_eq!(api(&store, "{}").tokens().len(), 200);
     }
 
     #[tokio::test]

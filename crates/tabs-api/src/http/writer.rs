@@ -23,7 +23,8 @@ const PAGE: usize = 1_000;
 type StoredRow = (Vec<u8>, Vec<u8>);
 /// A row to write, or to forget.
 type Write = (Bytes, Option<Bytes>);
-type Commit = Pending<Result<Version, StoreError>>;
+/// A write that was begun.
+pub(super) type Commit = Pending<Result<Version, StoreError>>;
 
 /// The writer of a profile's rows.
 pub(super) struct ProfileWriter {
@@ -170,8 +171,8 @@ pub(super) async fn commit(store: &dyn KeyValue, writes: Vec<Write>) -> Result<(
     Ok(())
 }
 
-/// Begins to write rows.
-fn begin(store: &dyn KeyValue, writes: Vec<Write>) -> Vec<Commit> {
+/// Begins to write rows: those of a later call come after those of an earlier one.
+pub(super) fn begin(store: &dyn KeyValue, writes: Vec<Write>) -> Vec<Commit> {
     let commits = batches(writes).map(|writes| {
         let mut id = [0; 16];
         SystemIds.fill(&mut id);
