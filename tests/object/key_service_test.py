@@ -211,3 +211,39 @@ class OverTls(unittest.TestCase):
                 server.s3.put_object(**self.put)
             self.assertEqual(caught.exception.response["ResponseMetadata"]["HTTPStatusCode"], 503, url)
             self.assertIsNone(Liar.shown, url)
+
+
+class OverTlsWithMoto(unittest.TestCase):
+    """moto's key service behind a certificate of its own."""
+
+    START = (
+        "import sys; from moto.server import DomainDispatcherApplication as A, create_backend_app as a; from werkzeug.serving import make_server as m; "
+        "s = m('127.0.0.1', 0, A(a), threaded=True, ssl_context=(sys.argv[1], sys.argv[2])); print(s.server_port, flush=True); s.serve_forever()"
+    )
+
+    def test_objects_are_encrypted_with_its_keys_and_a_stranger_is_not_asked(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        folder = pathlib.Path(folder.name)
+        trusted, key = certificate(folder)
+        moto = subprocess.Popen([sys.executable, "-c", self.START, trusted, key], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(moto.wait)
+        self.addCleanup(moto.terminate)
+        url = f"https://127.0.0.1:{int(moto.stdout.readline())}"
+        self.addCleanup(moto.stdout.close)
+        arn = client("kms", url, "key-service-key", "key-service-secret", str(trusted)).create_key()["KeyMetadata"]["Arn"]
+        server = Server(self, url, "--key-service-ca", trusted)
+        place = {"Bucket": "demo", "Key": "k"}
+        for mode in ("aws:kms", "aws:kms:dsse"):
+            put = server.s3.put_object(Body=b"body", ServerSideEncryption=mode, SSEKMSKeyId=arn, **place)
+            self.assertEqual(put["SSEKMSKeyId"], arn)
+            self.assertEqual(server.s3.get_object(**place)["Body"].read(), b"body")
+        with self.assertRaises(ClientError) as caught:
+            server.s3.put_object(Body=b"body", ServerSideEncryption="aws:kms", SSEKMSKeyId=arn[:-4] + "0000", **place)
+        self.assertEqual(caught.exception.response["Error"]["Code"], "KMS.NotFoundException")
+        other = folder / "other"
+        other.mkdir()
+        server = Server(self, url, "--key-service-ca", certificate(other)[0])
+        with self.assertRaises(ClientError) as caught:
+            server.s3.put_object(Body=b"body", ServerSideEncryption="aws:kms", SSEKMSKeyId=arn, **place)
+        self.assertEqual(caught.exception.response["ResponseMetadata"]["HTTPStatusCode"], 503)

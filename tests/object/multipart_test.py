@@ -59,7 +59,10 @@ class Parts(CommandLine):
     def test_an_upload_that_was_killed_is_resumed_with_the_parts_that_it_left(self):
         content = os.urandom(64 * MIB)
         source = self.file(content, "killed.bin")
-        program = subprocess.Popen(["aws", *HTTP, "s3", "cp", source, "s3://demo/parts/killed"], env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+        # Of four seconds at this rate there is always enough left to be killed.
+        slow = self.file(b"[default]\ns3 =\n  max_bandwidth = 16MB/s\n  max_concurrent_requests = 2\n", "slow.config")
+        environment = {**ENVIRONMENT, "AWS_CONFIG_FILE": str(slow)}
+        program = subprocess.Popen(["aws", *HTTP, "s3", "cp", source, "s3://demo/parts/killed"], env=environment, stdout=subprocess.DEVNULL)
         named = {"Bucket": "demo", "Key": "parts/killed"}
         while program.poll() is None:
             uploads = self.s3.list_multipart_uploads(Bucket="demo", Prefix="parts/killed").get("Uploads", [])

@@ -26,26 +26,26 @@ def wait_for(ready, seconds=60):
     raise AssertionError("it did not get ready")
 
 
-def client(service, url, key, secret):
+def client(service, url, key, secret, verify=None):
     config = Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1})
     return boto3.client(
-        service, endpoint_url=url, region_name=REGION, aws_access_key_id=key, aws_secret_access_key=secret, config=config
+        service, endpoint_url=url, region_name=REGION, aws_access_key_id=key, aws_secret_access_key=secret, config=config, verify=verify
     )  # fmt: skip
 
 
 class Server:
-    """A server of this service whose keys come from `key_service`."""
+    """A server of this service; its keys come from `key_service`, where there is one."""
 
-    def __init__(self, test, key_service, *flags):
+    def __init__(self, test, key_service=None, *flags):
         folder = tempfile.TemporaryDirectory()
         test.addCleanup(folder.cleanup)
         self.data = pathlib.Path(folder.name) / "data"
         ready = pathlib.Path(folder.name) / "ready.json"
         self.log = pathlib.Path(folder.name) / "log"
+        keys = ["--key-service", key_service, "--key-service-access-key", "key-service-key", "--key-service-secret-key", "key-service-secret"]
         command = [
             os.environ["TRIPTYCH_OBJECT_BINARY"], "--port", "0", "--data", self.data, "--seed", os.environ["TRIPTYCH_OBJECT_SEED"],
-            "--ready-file", ready, "--log", self.log, "--key-service", key_service, "--key-service-access-key", "key-service-key",
-            "--key-service-secret-key", "key-service-secret", *flags,
+            "--ready-file", ready, "--log", self.log, *(keys if key_service else []), *flags,
         ]  # fmt: skip
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.process = process

@@ -13,7 +13,7 @@
 
 use std::process::ExitCode;
 
-use triptych_core::explorer::{Exploration, SYNCS, Workload, explore, inject};
+use triptych_core::explorer::{Exploration, SYNCS, StoreLife, Workload, explore, inject};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -45,16 +45,15 @@ fn workload(name: &str) -> Outcome<Workload> {
 
 fn run_states(states: &str, name: &str, seed: &str) -> Outcome<String> {
     let (seed, states) = (seed.parse()?, states.parse()?);
-    let explored =
-        explore(&Exploration { seed, states, workload: workload(name)?, without: None })?;
-    Ok(format!(
-        "{name}: {} states of {} runs lost nothing, {} of them of a second life, with {} changes that were not on disk",
-        explored.states, explored.runs, explored.second_lives, explored.pending_changes
-    ))
+    let workload = workload(name)?;
+    let exploration = Exploration { seed, states, without: None };
+    let explored = explore(&exploration, |seed| StoreLife::first(seed, workload))?;
+    Ok(format!("{name}: {explored}"))
 }
 
 fn run_faults(every: &str, name: &str, seed: &str) -> Outcome<String> {
-    let report = inject(seed.parse()?, workload(name)?, every.parse::<u64>()?.max(1))?;
+    let (workload, every) = (workload(name)?, every.parse::<u64>()?.max(1));
+    let report = inject(seed.parse()?, every, |seed| StoreLife::first(seed, workload))?;
     Ok(format!(
         "{name}: {} faults at run and {} at start lost nothing, {} starts were refused for one",
         report.at_run, report.at_start, report.refused
@@ -68,8 +67,8 @@ fn run_syncs(states: &str, seed: &str) -> Outcome<String> {
     println!("| without the sync of | found |\n|---|---|");
     for sync in SYNCS {
         let found = Workload::ALL.iter().find_map(|(name, workload)| {
-            let (workload, without) = (*workload, Some(*sync));
-            let found = explore(&Exploration { seed, states, workload, without }).err()?;
+            let exploration = Exploration { seed, states, without: Some(*sync) };
+            let found = explore(&exploration, |seed| StoreLife::first(seed, *workload)).err()?;
             Some(format!("{name}, seed {}, state {}: {}", found.seed, found.state, found.what))
         });
         let said = match (&found, sync.needed) {

@@ -12,11 +12,13 @@
 //! | [`kv`] | ordered bytes with atomic conditional commits |
 //! | [`cache`] | a map that keeps what was asked for lately |
 //! | [`queue`] | a queue that threads wait at |
+//! | [`archive`] | a whole store as lines of text |
 //! | [`blobs`] | bodies too long for a key-value store |
 //! | `disk` | feature `sled`: the calls to the disk |
 //! | `explorer` | features `redb`, `testing`: the states that power cuts leave of the stores |
 //! | `host` | feature `host`: the server shell that the services run under |
 
+pub mod archive;
 pub mod blobs;
 pub mod cache;
 #[cfg(feature = "sled")]

@@ -2,6 +2,7 @@
 
 mod service;
 
+use object_put::request::dialect::Dialect;
 use service::{Answer, Draft, NOW, World};
 
 const OTHER: (&str, &str) = ("OTHER", "other");
@@ -15,6 +16,10 @@ const WAYS: [(&str, &str); 4] = [
 
 fn through(host: &'static str, method: &'static str, target: &str, body: &[u8]) -> Draft {
     Draft { host, ..Draft::new(method, target, body) }
+}
+
+fn on_premises(host: &'static str, method: &'static str, target: &str, body: &[u8]) -> Draft {
+    Draft { service: "s3-outposts", ..through(host, method, target, body) }
 }
 
 fn seen(answer: &Answer) -> (u16, String) {
@@ -164,10 +169,10 @@ async fn what_is_on_premises_is_reached_through_its_access_points_alone_and_has_
         "outap-111122223333.op-01234567890123456.localhost",
         "outap-111122223333.op-01234567890123456.s3-outposts.us-east-1.amazonaws.com",
     ] {
-        let put = through(host, "PUT", "/k", b"here");
+        let put = on_premises(host, "PUT", "/k", b"here");
         let answer = world.send(&put).await;
         assert_eq!(answer.status, 200, "{host}: {}", answer.text());
-        let get = world.send(&through(host, "GET", "/k", b"")).await;
+        let get = world.send(&on_premises(host, "GET", "/k", b"")).await;
         assert_eq!(
             (get.body.as_slice(), get.header("x-amz-storage-class")),
             (&b"here"[..], Some("OUTPOSTS"))
@@ -184,14 +189,14 @@ async fn what_is_on_premises_is_reached_through_its_access_points_alone_and_has_
             let answer = world.send(&put.clone().with(header, value)).await;
             assert_eq!(seen(&answer), (status, code.to_owned()), "{header}: {value}");
         }
-        let acl = world.send(&through(host, "GET", "/k?acl", b"")).await;
+        let acl = world.send(&on_premises(host, "GET", "/k?acl", b"")).await;
         assert_eq!(acl.status, 501, "{}", acl.text());
         let source = "arn:aws:s3-outposts:us-east-1:111122223333:outpost/op-01234567890123456/accesspoint/outap/object/k";
         let copy = Draft::put("/bkt/copy", b"").with("x-store-copy-source", source);
         let answer = world.send(&copy).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
-    let alias = world.send(&through("outap-alias.localhost", "GET", "/k", b"")).await;
+    let alias = world.send(&on_premises("outap-alias.localhost", "GET", "/k", b"")).await;
     assert_eq!(alias.status, 200);
     for (host, target) in [
         ("onprem.localhost", "/k"),
@@ -203,8 +208,50 @@ async fn what_is_on_premises_is_reached_through_its_access_points_alone_and_has_
         assert_eq!(seen(&answer), (404, "NoSuchBucket".to_owned()), "{host}{target}");
     }
     let host = "outap-111122223333.op-9.s3-outposts.us-east-1.amazonaws.com";
-    let other = world.send(&through(host, "GET", "/k", b"")).await;
+    let other = world.send(&on_premises(host, "GET", "/k", b"")).await;
     assert_eq!(seen(&other), (404, "NoSuchAccessPoint".to_owned()));
     let class = Draft::put("/bkt/k", b"").with("x-store-storage-class", "OUTPOSTS");
     assert_eq!(seen(&world.send(&class).await), (400, "InvalidStorageClass".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_on_premises_is_signed_for_a_service_of_its_own_and_nothing_else_is() {
+    let world = World::new(NOW).await;
+    let general = ["localhost", "s3.amazonaws.com"];
+    for (host, target, on_premises) in [
+        ("outap-111122223333.op-01234567890123456.localhost", "/k", true),
+        ("outap-111122223333.op-01234567890123456.s3-outposts.us-east-1.amazonaws.com", "/k", true),
+        ("outap-alias.localhost", "/k", true),
+        ("localhost", "/outap-alias/k", true),
+        ("none-111122223333.op-1.s3-outposts.us-east-1.amazonaws.com", "/k", true),
+        (general[0], "/bkt/k", false),
+        (general[1], "/bkt/k", false),
+        ("bkt.localhost", "/k", false),
+        ("localhost", "/", false),
+        ("localhost", "/onprem/k", false),
+        ("myap-111122223333.localhost", "/k", false),
+        ("localhost", "/myap-abc--s3alias/k", false),
+        ("mybkt--use1-az4--x-s3.localhost", "/k", false),
+        ("mine--use1-az4--xa-s3.localhost", "/k", false),
+    ] {
+        for dialect in [Dialect::Amz, Dialect::Store] {
+            for service in ["s3", "store", "s3express", "s3-outposts", "store-outposts"] {
+                let is_known = service.starts_with("s3") || dialect == Dialect::Store;
+                let fits = is_known && service.ends_with("-outposts") == on_premises;
+                let draft = Draft { service, ..through(host, "GET", target, b"") };
+                let answer = world.send(&draft.speaking(dialect)).await;
+                let is_refused =
+                    answer.element("Code").as_deref() == Some("AuthorizationHeaderMalformed");
+                assert_eq!(is_refused, !fits, "{host}{target} {service}: {}", answer.text());
+                if is_refused {
+                    let own = if on_premises { "s3-outposts" } else { "s3" };
+                    let reason = format!(
+                        "incorrect service &quot;{service}&quot;. This endpoint belongs to &quot;{own}&quot;."
+                    );
+                    let text = answer.text().replace('"', "&quot;");
+                    assert!(answer.status == 400 && text.contains(&reason), "{text}");
+                }
+            }
+        }
+    }
 }

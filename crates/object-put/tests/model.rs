@@ -1,4 +1,4 @@
-//! Random sequences of requests, restarts and kills, on memory and on disk, against a plain map.
+//! Random sequences of requests by all ways to a bucket, of restarts and kills, on memory and on disk, against a plain map.
 
 #![expect(
     clippy::unwrap_used,
@@ -27,6 +27,32 @@ use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig};
 use triptych_core::time::Timestamp;
 
 const KEYS: [&str; 3] = ["a", "a/b", "z"];
+/// The ways to the bucket: its own, and two access points; a host and the start of the path.
+const WAYS: [(&str, &str); 3] = [
+    ("localhost", "/enforced"),
+    ("shared-111122223333.localhost", ""),
+    ("everybody-111122223333.localhost", ""),
+];
+/// The ways to the directory bucket: its own, and an access point. Each has sessions of its own.
+const ZONAL_WAYS: [&str; 2] =
+    ["mybkt--use1-az4--x-s3.localhost", "mine--use1-az4--xa-s3.localhost"];
+const SECOND: Duration = Duration::from_secs(1);
+/// The key of another account, which the bucket lets nothing do.
+const OTHER: (&str, &str) = ("OTHER", "other");
+
+/// A request on a key of the bucket, by one of the ways to it.
+fn by_way(way: usize, method: &'static str, key: &str, body: &[u8]) -> Draft {
+    let (host, start) = WAYS[way];
+    Draft { host, ..Draft::new(method, &format!("{start}/{key}"), body) }
+}
+
+/// The same request on the directory bucket by one of the ways to it.
+fn by_zonal_way(way: usize, mut draft: Draft) -> Draft {
+    for (_, value) in draft.headers.iter_mut().filter(|(name, _)| name == "host") {
+        ZONAL_WAYS[way].clone_into(value);
+    }
+    draft
+}
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -35,6 +61,7 @@ enum Step {
         size: usize,
         fill: u8,
         mode: usize,
+        way: usize,
     },
     PutIfAbsent {
         key: usize,
@@ -47,6 +74,13 @@ enum Step {
     },
     Delete {
         key: usize,
+        way: usize,
+    },
+    /// Another account comes through an access point: its policy alone lets nobody in.
+    Guest {
+        key: usize,
+        way: usize,
+        writes: bool,
     },
     DeleteVersion {
         key: usize,
@@ -91,14 +125,22 @@ enum Step {
         at_end: bool,
         size: usize,
         fill: u8,
+        way: usize,
     },
     /// A plain PUT there.
     PutInDirectory {
         key: usize,
         fill: u8,
+        way: usize,
     },
     DeleteInDirectory {
         key: usize,
+        way: usize,
+    },
+    /// A PUT in the directory bucket within a session of another way to it.
+    Stray {
+        key: usize,
+        way: usize,
     },
     /// An append that is cut off with the whole service: it happened or it did not.
     KillAppend {
@@ -122,9 +164,14 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let key = || 0..KEYS.len();
+    let way = || 0..WAYS.len();
+    let zonal = || 0..ZONAL_WAYS.len();
     prop_oneof![
-        4 => (key(), prop_oneof![0_usize..100, Just(70_000), Just(140_000)], any::<u8>(), mode())
-            .prop_map(|(key, size, fill, mode)| Step::Put { key, size, fill, mode }),
+        4 => (key(), prop_oneof![0_usize..100, Just(70_000), Just(140_000)], any::<u8>(), mode(), way())
+            .prop_map(|(key, size, fill, mode, way)| Step::Put { key, size, fill, mode, way }),
+        1 => (key(), 1..WAYS.len(), any::<bool>())
+            .prop_map(|(key, way, writes)| Step::Guest { key, way, writes }),
+        1 => (key(), zonal()).prop_map(|(key, way)| Step::Stray { key, way }),
         3 => (key(), mode()).prop_map(|(key, mode)| Step::Begin { key, mode }),
         8 => (0_usize..4, 1_u32..5, prop_oneof![8_usize..100, Just(70_000)], any::<u8>())
             .prop_map(|(upload, number, size, fill)| Step::Part { upload, number, size, fill }),
@@ -136,14 +183,15 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (key(), any::<u8>()).prop_map(|(key, fill)| Step::PutIfAbsent { key, fill }),
         2 => (key(), any::<u8>(), any::<bool>())
             .prop_map(|(key, fill, is_current)| Step::PutIfMatch { key, fill, is_current }),
-        3 => key().prop_map(|key| Step::Delete { key }),
+        3 => (key(), way()).prop_map(|(key, way)| Step::Delete { key, way }),
         2 => (key(), 0_usize..4).prop_map(|(key, place)| Step::DeleteVersion { key, place }),
         1 => any::<bool>().prop_map(|enabled| Step::Versioning { enabled }),
         1 => Just(Step::Restart),
-        5 => (key(), prop_oneof![4 => Just(true), 1 => Just(false)], prop_oneof![1_usize..100, Just(140_000)], any::<u8>())
-            .prop_map(|(key, at_end, size, fill)| Step::Append { key, at_end, size, fill }),
-        1 => (key(), any::<u8>()).prop_map(|(key, fill)| Step::PutInDirectory { key, fill }),
-        1 => key().prop_map(|key| Step::DeleteInDirectory { key }),
+        5 => (key(), prop_oneof![4 => Just(true), 1 => Just(false)], prop_oneof![1_usize..100, Just(140_000)], any::<u8>(), zonal())
+            .prop_map(|(key, at_end, size, fill, way)| Step::Append { key, at_end, size, fill, way }),
+        1 => (key(), any::<u8>(), zonal())
+            .prop_map(|(key, fill, way)| Step::PutInDirectory { key, fill, way }),
+        1 => (key(), zonal()).prop_map(|(key, way)| Step::DeleteInDirectory { key, way }),
         1 => (key(), any::<bool>(), prop_oneof![0_usize..100, Just(100)], 0_usize..60)
             .prop_map(|(key, large, share, turns)| Step::KillAppend { key, large, share, turns }),
         1 => (0_u64..400).prop_map(|seconds| Step::Wait { seconds }),
@@ -235,8 +283,8 @@ struct Bench {
     open: (Weak<dyn KeyValue>, Weak<dyn Blobs>),
     now: Timestamp,
     kills: usize,
-    /// The session that requests on the directory bucket are signed with, and its end.
-    session: Option<(Session, Timestamp)>,
+    /// The sessions that requests on the directory bucket are signed with, by the way to it, and their ends.
+    sessions: [Option<(Session, Timestamp)>; 2],
 }
 
 fn disk(path: &Path) -> (Arc<dyn KeyValue>, Arc<dyn Blobs>) {
@@ -257,7 +305,7 @@ impl Bench {
         };
         let open = (Arc::downgrade(&store), Arc::downgrade(&blobs));
         let world = World::on(store, blobs, NOW).await;
-        Self { world, directory, memory, open, now: NOW, kills: 0, session: None }
+        Self { world, directory, memory, open, now: NOW, kills: 0, sessions: [None, None] }
     }
 
     async fn restart(&mut self) {
@@ -314,13 +362,15 @@ impl Bench {
     }
 
     /// Sends a request on the directory bucket within a session, which is good for five minutes, restarts or not.
-    async fn send_within(&mut self, draft: Draft) -> Answer {
+    async fn send_within(&mut self, way: usize, draft: Draft) -> Answer {
+        let draft = by_zonal_way(way, draft);
         loop {
-            let Some((session, end)) = self.session.clone() else {
-                let asked = self.now;
-                self.world.clock.set(asked);
-                let made = self.world.session(asked).await;
-                self.session = Some((made, asked.plus(Duration::from_secs(300))));
+            let Some((session, end)) = self.sessions[way].clone() else {
+                let time = self.now;
+                self.world.clock.set(time);
+                let asked = Draft { time, ..Draft::zonal("GET", "/?session", b"") };
+                let made = self.world.session_of(&by_zonal_way(way, asked)).await;
+                self.sessions[way] = Some((made, time.plus(Duration::from_secs(300))));
                 continue;
             };
             let answer = self.send(draft.clone().within(&session)).await;
@@ -332,7 +382,7 @@ impl Bench {
             assert_eq!(answer.status, 400, "{}", answer.text());
             // The answer to a HEAD has no body, and none is sent here.
             assert_eq!(answer.element("Code").as_deref(), Some("ExpiredToken"));
-            self.session = None;
+            self.sessions[way] = None;
         }
     }
 
@@ -355,7 +405,7 @@ impl Bench {
         let draft = Draft { time: self.now, ..Draft::append(&path, held.len(), &piece) };
         self.world.cut(&draft.bytes(), cut.0, cut.1).await;
         self.restart().await;
-        let seen = self.send_within(Draft::zonal("GET", &path, b"")).await;
+        let seen = self.send_within(1, Draft::zonal("GET", &path, b"")).await;
         let whole = [held, piece].concat();
         if seen.status == 200 && seen.body == whole {
             assert_eq!(cut.0, 100, "half a body was appended");
@@ -379,9 +429,9 @@ impl Bench {
 
     async fn apply(&mut self, step: &Step, model: &mut Model) {
         match step {
-            Step::Put { key, size, fill, mode } => {
+            Step::Put { key, size, fill, mode, way } => {
                 let bytes = vec![*fill; *size];
-                let draft = Draft::put(&format!("/enforced/{}", KEYS[*key]), &bytes);
+                let draft = by_way(*way, "PUT", KEYS[*key], &bytes);
                 let answer = self.send(MODES[*mode].0(draft)).await;
                 assert_eq!(answer.status, 200, "{}", answer.text());
                 let body = Body { bytes, mode: *mode };
@@ -414,9 +464,14 @@ impl Bench {
                     model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(body));
                 }
             }
-            Step::Delete { key } => {
-                let draft = Draft::new("DELETE", &format!("/enforced/{}", KEYS[*key]), b"");
-                let answer = self.send(draft).await;
+            Step::Guest { key, way, writes } => {
+                let method = if *writes { "PUT" } else { "GET" };
+                let draft = by_way(*way, method, KEYS[*key], b"guest");
+                let answer = self.send(Draft { key: OTHER, ..draft }).await;
+                assert_eq!(answer.status, 403, "{}", answer.text());
+            }
+            Step::Delete { key, way } => {
+                let answer = self.send(by_way(*way, "DELETE", KEYS[*key], b"")).await;
                 assert_eq!(answer.status, 204, "{}", answer.text());
                 match model.versioning {
                     None => drop(model.keys.remove(KEYS[*key])),
@@ -478,13 +533,13 @@ impl Bench {
                 self.free();
             }
             Step::Restart => self.restart().await,
-            Step::Append { key, at_end, size, fill } => {
+            Step::Append { key, at_end, size, fill, way } => {
                 let held = model.directory.get(KEYS[*key]).cloned();
                 let length = held.as_ref().map_or(0, Vec::len);
                 let offset = if *at_end { length } else { length + 1 };
                 let piece = vec![*fill; *size];
                 let draft = Draft::append(&format!("/{}", KEYS[*key]), offset, &piece);
-                let answer = self.send_within(draft).await;
+                let answer = self.send_within(*way, draft).await;
                 assert_eq!(answer.status, if *at_end { 200 } else { 400 }, "{}", answer.text());
                 if *at_end {
                     let whole = [held.clone().unwrap_or_default(), piece].concat();
@@ -493,15 +548,26 @@ impl Bench {
                     model.directory.insert(KEYS[*key], whole);
                 }
             }
-            Step::PutInDirectory { key, fill } => {
+            Step::PutInDirectory { key, fill, way } => {
                 let path = format!("/{}", KEYS[*key]);
-                let answer = self.send_within(Draft::zonal("PUT", &path, &[*fill])).await;
+                let answer = self.send_within(*way, Draft::zonal("PUT", &path, &[*fill])).await;
                 assert_eq!(answer.status, 200, "{}", answer.text());
                 model.directory.insert(KEYS[*key], vec![*fill]);
             }
-            Step::DeleteInDirectory { key } => {
+            Step::Stray { key, way } => {
+                let other = self.sessions[1 - *way].clone();
+                let Some((session, _)) = other.filter(|(_, end)| *end > self.now.plus(SECOND))
+                else {
+                    return;
+                };
+                let draft = Draft::zonal("PUT", &format!("/{}", KEYS[*key]), b"stray");
+                let answer = self.send(by_zonal_way(*way, draft).within(&session)).await;
+                assert_eq!(answer.status, 400, "{}", answer.text());
+                assert_eq!(answer.element("Code").as_deref(), Some("InvalidToken"));
+            }
+            Step::DeleteInDirectory { key, way } => {
                 let path = format!("/{}", KEYS[*key]);
-                let answer = self.send_within(Draft::zonal("DELETE", &path, b"")).await;
+                let answer = self.send_within(*way, Draft::zonal("DELETE", &path, b"")).await;
                 assert_eq!(answer.status, 204, "{}", answer.text());
                 model.directory.remove(KEYS[*key]);
             }
@@ -600,6 +666,12 @@ impl Bench {
                 }
                 None => assert_eq!(answer.status, 404, "{key}"),
             }
+            for way in 1..WAYS.len() {
+                let draft = MODES[mode].1(by_way(way, "GET", key, b""));
+                let through = self.send(draft).await;
+                assert_eq!(through.status, answer.status, "{key}: {}", through.text());
+                assert!(through.status != 200 || through.body == answer.body, "{key}");
+            }
             for (id, body) in model.keys.get(key).into_iter().flatten() {
                 let mode = body.as_ref().map_or(0, |body| body.mode);
                 let answer = self.get(key, Some(id), mode).await;
@@ -611,8 +683,9 @@ impl Bench {
                 }
             }
         }
-        for key in KEYS {
-            let answer = self.send_within(Draft::zonal("GET", &format!("/{key}"), b"")).await;
+        for (place, key) in KEYS.iter().enumerate() {
+            let way = place % ZONAL_WAYS.len();
+            let answer = self.send_within(way, Draft::zonal("GET", &format!("/{key}"), b"")).await;
             match model.directory.get(key) {
                 Some(body) => assert!(answer.status == 200 && answer.body == *body, "{key}"),
                 None => assert_eq!(answer.status, 404, "{key}"),
@@ -627,9 +700,11 @@ impl Bench {
         let objects = self.send(Draft::new("GET", "/enforced?list-type=2", b"")).await.text();
         assert_eq!(listed(&objects), live, "{objects}");
         let target = "/?list-type=2";
-        let held = self.send_within(Draft::zonal("GET", target, b"")).await.text();
-        let expected: Vec<_> = model.directory.keys().map(|key| (*key).to_owned()).collect();
-        assert_eq!(listed(&held), expected, "{held}");
+        for way in 0..ZONAL_WAYS.len() {
+            let held = self.send_within(way, Draft::zonal("GET", target, b"")).await.text();
+            let expected: Vec<_> = model.directory.keys().map(|key| (*key).to_owned()).collect();
+            assert_eq!(listed(&held), expected, "{held}");
+        }
         let versions = self.send(Draft::new("GET", "/enforced?versions", b"")).await.text();
         let expected: Vec<_> = model
             .keys

@@ -67,7 +67,7 @@ fn the_pages_of_operations_are_the_tables() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations");
     for (name, made) in [
         ("object-put.md", object_put::operation::table::page()),
-        ("object-put-buckets.md", object_put::operation::directory_bucket::page()),
+        ("object-put-buckets.md", object_put::operation::bucket_kinds::page()),
     ] {
         let kept = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
         assert!(

@@ -9,33 +9,16 @@ use std::sync::Arc;
 
 use object_put::body::encryption::Keyring;
 use object_put::maintenance::root_keys;
+use service::data_directory::{open, world};
 use service::{NOW, World};
 use triptych_core::blobs::{Blobs as _, MemoryBlobs};
-use triptych_core::host::flags::{Flags, Product};
-use triptych_core::host::launch;
-use triptych_core::host::storage::{self, Storage, StorageError};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::Memory;
-
-const PRODUCT: Product = Product {
-    name: "object-put",
-    version: "0",
-    prefix: "OBJECT_PUT_TEST",
-    port: 0,
-    record_bytes_max: 65_536,
-};
-
-fn open(data: &Path) -> Result<Storage, StorageError> {
-    let command = launch::command(&PRODUCT, "", |command| command);
-    let data = data.display().to_string();
-    let matches = command.get_matches_from(["object-put", "--data", data.as_str()]);
-    storage::open(&Flags::from_matches(&matches))
-}
 
 /// Fills a data directory, and closes it.
 async fn filled(data: &Path) {
     let stores = open(data).unwrap();
-    let world = World::on(stores.kv.clone(), stores.blobs.clone(), NOW).await;
+    let world = world(&stores).await;
     world.store("/bkt/key", b"body").await;
 }
 
@@ -82,7 +65,7 @@ async fn records_without_their_bodies_and_bodies_without_their_records_are_refus
             }
             std::fs::rename(&away, data.join(lost)).unwrap();
             let stores = open(&data).unwrap();
-            let world = World::on(stores.kv.clone(), stores.blobs.clone(), NOW).await;
+            let world = world(&stores).await;
             assert_eq!(world.fetch("/bkt/key").await.body, b"body");
         }
     }
@@ -126,7 +109,7 @@ async fn a_format_of_a_later_version_is_refused_and_kept() {
     let data = directory.path().join("data");
     filled(&data).await;
     let mark = data.join("kv/format");
-    for later in ["4\n", "2.1\n", "something\n"] {
+    for later in ["5\n", "2.1\n", "something\n"] {
         std::fs::write(&mark, later).unwrap();
         let refused = refusal(&data);
         assert!(refused.contains("which this version does not know"), "{refused}");

@@ -1,8 +1,6 @@
-//! Websites: what a browser is shown, and where it is led. And archived objects, which nobody is shown before they are restored.
+//! Websites: what a browser is shown, and where it is led.
 
 mod service;
-
-use std::time::Duration;
 
 use service::{Answer, Draft, NOW, World};
 
@@ -94,58 +92,4 @@ async fn a_website_takes_nothing_and_hides_what_is_not_public() {
     assert_eq!(visit(&world, "GET", "/", "").await.status, 404);
     let missing = world.fetch("/open?website").await;
     assert_eq!(missing.element("Code").as_deref(), Some("NoSuchWebsiteConfiguration"));
-}
-
-#[tokio::test]
-async fn an_archived_object_is_read_while_it_is_restored() {
-    let world = World::new(NOW).await;
-    for (class, tier, refused) in [
-        ("GLACIER", "Expedited", false),
-        ("DEEP_ARCHIVE", "Expedited", true),
-        ("DEEP_ARCHIVE", "Bulk", false),
-    ] {
-        let put = Draft::put("/bkt/cold", b"cold").with("x-store-storage-class", class);
-        assert_eq!(world.send(&put).await.status, 200);
-        let copy = || Draft::put("/bkt/copy", b"").with("x-store-copy-source", "bkt/cold");
-        let get = world.fetch("/bkt/cold").await;
-        assert_eq!((get.status, get.element("Code").as_deref()), (403, Some("InvalidObjectState")));
-        assert_eq!(get.element("StorageClass").as_deref(), Some(class));
-        assert_eq!(world.send(&copy()).await.status, 403);
-        let body = format!(
-            "<RestoreRequest><Days>2</Days><GlacierJobParameters><Tier>{tier}</Tier></GlacierJobParameters></RestoreRequest>"
-        );
-        let restore = Draft::new("POST", "/bkt/cold?restore", body.as_bytes());
-        let answer = world.send(&restore).await;
-        if refused {
-            assert_eq!(
-                (answer.status, answer.element("Code").as_deref()),
-                (400, Some("InvalidArgument"))
-            );
-            continue;
-        }
-        assert_eq!(answer.status, 202, "{}", answer.text());
-        assert_eq!(world.send(&restore).await.status, 200, "a second one tells another end");
-        let get = world.fetch("/bkt/cold").await;
-        assert_eq!((get.status, get.body.as_slice()), (200, &b"cold"[..]));
-        let shown = "ongoing-request=\"false\", expiry-date=\"Tue, 24 Nov 2026 00:00:00 GMT\"";
-        assert_eq!(get.header("x-amz-restore"), Some(shown));
-        assert_eq!(get.header("x-amz-storage-class"), Some(class));
-        assert_eq!(world.send(&copy()).await.status, 200);
-        world.clock.set(NOW.plus(Duration::from_secs(3 * 86_400)));
-        let late =
-            |draft: Draft| Draft { time: NOW.plus(Duration::from_secs(3 * 86_400)), ..draft };
-        let get = world.send(&late(Draft::new("GET", "/bkt/cold", b""))).await;
-        assert_eq!((get.status, get.element("Code").as_deref()), (403, Some("InvalidObjectState")));
-        let head = world.send(&late(Draft::new("HEAD", "/bkt/cold", b""))).await;
-        assert_eq!((head.status, head.header("x-amz-restore")), (200, None));
-        world.clock.set(NOW);
-    }
-    world.store("/bkt/warm", b"warm").await;
-    let restore =
-        Draft::new("POST", "/bkt/warm?restore", b"<RestoreRequest><Days>1</Days></RestoreRequest>");
-    let answer = world.send(&restore).await;
-    assert_eq!(
-        (answer.status, answer.element("Code").as_deref()),
-        (403, Some("InvalidObjectState"))
-    );
 }

@@ -20,16 +20,20 @@ type Measure = fn() -> Result<Vec<report::Row>>;
 const BENCHES: &[(&str, Measure)] = &[
     ("kv", kv::measure),
     ("host", host::measure),
-    ("object", object::measure),
+    ("object", || object::measure(None)),
     ("video", video::measure),
     ("tabs", tabs::measure),
 ];
 
-/// Measures what is named, or everything.
+/// Measures what is named, or everything; with `only`, groups of `object` whose name contains it, which become no page.
 ///
 /// # Errors
 /// If nothing of that name is measured, or a measurement fails.
-pub(crate) fn measure(what: Option<&str>) -> Result<()> {
+pub(crate) fn measure(what: Option<&str>, only: Option<&str>) -> Result<()> {
+    if let Some(only) = only {
+        println!("{}", report::table(&object::measure(Some(only))?));
+        return Ok(());
+    }
     let is_chosen = |name: &str| what.is_none_or(|what| what == name);
     let chosen: Vec<_> = BENCHES.iter().filter(|(name, _)| is_chosen(name)).collect();
     if chosen.is_empty() {

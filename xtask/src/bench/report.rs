@@ -56,7 +56,8 @@ pub(crate) fn write(name: &str, rows: &[Row], load: &str) -> Result<String> {
     Ok(table)
 }
 
-fn table(rows: &[Row]) -> String {
+/// A table of rows.
+pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = String::from(
         "| what | measured | limit in the same run | share | expected |\n|---|---|---|---|---|\n",
     );

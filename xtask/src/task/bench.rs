@@ -13,6 +13,9 @@ pub(crate) struct Arguments {
     /// The measurement to make [default: everything]
     #[arg(value_parser = ["kv", "host", "object", "video", "tabs"])]
     pub what: Option<String>,
+    /// Of `object` the groups whose name contains this: sizes, memory, keys, parts, modes, sessions, appends; shown, and not written down
+    #[arg(long, requires = "what")]
+    pub only: Option<String>,
 }
 
 /// Builds this tool again, optimised and with the feature `bench`, and runs that.
@@ -32,7 +35,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "--",
         "bench",
     ]);
-    let status = command.args(&arguments.what).status()?;
+    command.args(&arguments.what);
+    if let Some(only) = &arguments.only {
+        command.args(["--only", only]);
+    }
+    let status = command.status()?;
     if !status.success() {
         bail!("the measurement failed");
     }
@@ -45,5 +52,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// If a measurement fails.
 #[cfg(feature = "bench")]
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    crate::bench::measure(arguments.what.as_deref())
+    crate::bench::measure(arguments.what.as_deref(), arguments.only.as_deref())
 }

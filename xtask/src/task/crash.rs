@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::run::clients;
 use crate::run::process::watch;
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// One of them alone: the stores, object, video or tabs
     #[arg(long, value_parser = [STORES, "object", "video", "tabs"])]
     pub only: Option<String>,
-    /// Instead: so many states that kills and cuts may leave of the stores, on a simulated disk
+    /// Instead: so many states that kills and cuts may leave of the stores and of the services on them, on a simulated disk
     #[arg(long, value_name = "N")]
     pub states: Option<u64>,
     /// Instead: one call to the simulated disk in so many fails, of each kind, at run and at start
@@ -42,10 +42,15 @@ pub(crate) struct Arguments {
     pub seed: u64,
 }
 
-/// The workloads of the explorer.
-const WORKLOADS: [&str; 2] = ["records", "bodies"];
+/// The workloads of the explorer: two of the stores, and the services above them.
+const WORKLOADS: [&str; 4] = ["records", "bodies", "object", "video"];
+/// The services that are driven on the simulated disk: the package and the test.
+const DRIVEN: [(&str, &str, &str); 2] =
+    [("object", "object-put", "crash_states"), ("video", "video-api", "wire")];
 /// States of the full form; the short one is among the unit tests.
 const STATES_FULL: u64 = 5_000;
+/// States of each service in the full form: each is looked at by a client, which takes longer.
+const SERVICE_STATES_FULL: u64 = 600;
 /// One call in so many fails in the full form.
 const FAULTS_FULL: u64 = 7;
 
@@ -127,14 +132,38 @@ pub(crate) fn explore_full() -> Result<String> {
     Ok(said.join("; "))
 }
 
-/// Both workloads on the simulated disk: states, then faults.
+/// All workloads on the simulated disk: states, then faults of the stores.
 fn explored(states: u64, every: u64) -> Result<Vec<String>> {
     let mut said = Vec::new();
     for workload in WORKLOADS {
+        if driven(workload).is_some() {
+            said.push(states_of_service(workload, SERVICE_STATES_FULL, "1")?);
+            continue;
+        }
         said.push(explorer(&["states", &states.to_string(), workload, "1"])?);
         said.push(explorer(&["faults", &every.to_string(), workload, "1"])?);
     }
     Ok(said)
+}
+
+fn driven(workload: &str) -> Option<(&'static str, &'static str)> {
+    let found = DRIVEN.iter().find(|(name, ..)| *name == workload);
+    found.map(|(_, package, test)| (*package, *test))
+}
+
+/// The states of a service on the simulated disk.
+fn states_of_service(workload: &str, states: u64, seed: &str) -> Result<String> {
+    let (package, test) = driven(workload).with_context(|| format!("{workload} is no service"))?;
+    let mut command = cargo(&["test", "--quiet", "--locked", "--all-features", "-p", package]);
+    command.args(["--test", test, "no_kill_and_no_cut_takes", "--", "--nocapture"]);
+    command.env("TRIPTYCH_STATES", states.to_string()).env("TRIPTYCH_SEED", seed);
+    let log = target().join("xtask").join(format!("explore-states-{workload}.log"));
+    let ended = watch(&mut command, &log, Duration::from_secs(60 * 60), |_| {})?;
+    let said = ended.text.lines().find(|line| line.contains("lost nothing"));
+    match said {
+        Some(said) if ended.success => Ok(format!("{workload}: {said}")),
+        _ => bail!("explore states {states} {workload}{}", tail(&log, 40)),
+    }
 }
 
 /// Runs what the arguments ask of the explorer, and prints what it found.
@@ -143,6 +172,12 @@ fn explore(arguments: &Arguments) -> Result<()> {
     let is_chosen =
         |workload: &&str| arguments.workload.as_deref().is_none_or(|chosen| chosen == *workload);
     for workload in WORKLOADS.iter().filter(|workload| is_chosen(workload)) {
+        if driven(workload).is_some() {
+            if let Some(states) = arguments.states {
+                println!("{}", states_of_service(workload, states, &seed)?);
+            }
+            continue;
+        }
         for (how, number) in [("states", arguments.states), ("faults", arguments.faults)] {
             if let Some(number) = number {
                 println!("{}", explorer(&[how, &number.to_string(), workload, &seed])?);

@@ -183,6 +183,17 @@ pub trait DiskFile: Send + Sync {
     /// As the operating system.
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize>;
 
+    /// The bytes at an offset, so many; fewer only at the end.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn read_new(&self, bytes: usize, at: u64) -> io::Result<Vec<u8>> {
+        let mut into = vec![0; bytes];
+        let read = self.read_at(&mut into, at)?;
+        into.truncate(read);
+        Ok(into)
+    }
+
     /// Writes all bytes at an offset.
     ///
     /// # Errors
@@ -285,6 +296,22 @@ impl DiskFile for File {
         Ok(read)
     }
 
+    fn read_new(&self, bytes: usize, at: u64) -> io::Result<Vec<u8>> {
+        // Memory that the kernel fills is not filled with zeros before: that was a sixth of the instructions of a large read.
+        let mut into = Vec::with_capacity(bytes);
+        while into.len() < bytes {
+            let place = at + into.len() as u64;
+            match rustix::io::pread(self, rustix::buffer::spare_capacity(&mut into), place) {
+                Ok(0) => break,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // A vector may have room for more than it was asked for.
+        into.truncate(bytes);
+        Ok(into)
+    }
+
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         FileExt::write_all_at(self, bytes, at)
     }
@@ -319,6 +346,10 @@ struct LargeDiskFile {
 impl DiskFile for LargeDiskFile {
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
         self.file.read_at(into, at)
+    }
+
+    fn read_new(&self, bytes: usize, at: u64) -> io::Result<Vec<u8>> {
+        self.file.read_new(bytes, at)
     }
 
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
@@ -356,6 +387,25 @@ mod tests {
 
     use super::testing::{Call, WatchedDisk};
     use super::*;
+
+    #[test]
+    fn what_is_read_anew_is_what_is_there_and_ends_where_the_file_does() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let content: Vec<u8> = (0..200_000_u32).map(|at| at.to_le_bytes()[0]).collect();
+        std::fs::write(&path, &content).unwrap();
+        let watched = WatchedDisk::new(|_, _| Ok(()));
+        for file in [SystemDisk.open(&path).unwrap(), watched.open(&path).unwrap()] {
+            let ranges = [(0, 1), (0, 200_000), (65_537, 70_000), (199_999, 1), (7, 0)];
+            for (at, bytes) in ranges {
+                let read = file.read_new(bytes, at as u64).unwrap();
+                assert_eq!(read, content[at..at + bytes], "{bytes} at {at}");
+            }
+            assert_eq!(file.read_new(100, 199_990).unwrap(), content[199_990..]);
+            assert_eq!(file.read_new(100, 200_000).unwrap(), b"");
+            assert_eq!(file.read_new(1, u64::from(u32::MAX) * 4).unwrap(), b"");
+        }
+    }
 
     #[test]
     fn a_directory_that_is_there_has_its_name_on_disk_as_well() {

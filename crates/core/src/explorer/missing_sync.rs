@@ -99,7 +99,7 @@ impl MissingSync {
             "0123456789" => name.ends_with(|last: char| last.is_ascii_digit()),
             end => name.ends_with(end),
         };
-        let folder = super::workload::data().join(self.folder);
+        let folder = super::stores::data().join(self.folder);
         let is_there = match self.folder {
             ".." => path.parent() == Some(Path::new("/")),
             _ => path.parent() == Some(&*folder),
@@ -114,14 +114,14 @@ impl MissingSync {
         move |kind, path| match (self.of, kind) {
             (Bytes, CallKind::Sync) => self.is_of(path),
             (Name, CallKind::Create | CallKind::CreateDirectory | CallKind::Rename) => {
-                let folder = super::workload::data().join(self.folder);
+                let folder = super::stores::data().join(self.folder);
                 if path.parent() == Some(&*folder) || self.folder == ".." {
                     *changed.lock() = self.is_of(path);
                 }
                 false
             }
             (Name, CallKind::SyncDirectory) => {
-                let folder = super::workload::data().join(self.folder);
+                let folder = super::stores::data().join(self.folder);
                 let is_its = match self.folder {
                     ".." => path == Path::new("/"),
                     _ => path == folder,

@@ -1,26 +1,33 @@
-//! The explorer of crash states: stores run on a simulated disk, pictures of it are taken at any call, and each picture is ended by a kill or a
-//! power cut that a seed chooses. Whatever is left must open, hold all that was acknowledged and nothing that never was, and go on.
+//! The explorer of crash states: stores, or a service on them, run on a simulated disk, pictures of it are taken at any call, and each picture is
+//! ended by a kill or a power cut that a seed chooses. Whatever is left must open, hold all that was acknowledged and nothing that never was, and
+//! go on.
 
 mod check;
 mod fault;
+mod life;
 mod missing_sync;
+mod service;
+mod stores;
 mod workload;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::fault::{FaultReport, inject};
+pub use self::life::{Life, Mark, Moment};
 pub use self::missing_sync::{MissingSync, SYNCS};
-pub use self::workload::Workload;
-use self::workload::{Life, Moment};
+pub use self::service::{Seen, ServiceLife, Subject, explore_service};
+pub use self::stores::Stores;
+pub use self::workload::{StoreLife, Workload};
 use crate::disk::simulated::{
     CallKind, CallOutcome, Choice, CrashPlan, Picture, SimulatedDisk, Survival,
 };
 use crate::id::{Ids, SeededIds};
 
-/// Pictures of a run at the most.
+/// Pictures of a first life at the most.
 const PICTURES_MAX: u64 = 12;
+/// Pictures of a second life at the most: what it can show that a first cannot, it shows soon.
+const SECOND_PICTURES_MAX: u64 = 2;
 /// States that each picture is ended in, but for the kill.
 const CUTS: u64 = 3;
 /// One in so many states is lived on in, and ended again.
@@ -33,8 +40,6 @@ pub struct Exploration {
     pub seed: u64,
     /// States to look at.
     pub states: u64,
-    /// The writes.
-    pub workload: Workload,
     /// The sync that is left out, to show that it is missed.
     pub without: Option<MissingSync>,
 }
@@ -50,6 +55,16 @@ pub struct Explored {
     pub second_lives: u64,
     /// Changes that were not on disk when these states were left.
     pub pending_changes: u64,
+}
+
+impl std::fmt::Display for Explored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { runs, states, second_lives, pending_changes } = self;
+        write!(
+            f,
+            "{states} states of {runs} runs lost nothing, {second_lives} of them of a second life, with {pending_changes} changes that were not on disk"
+        )
+    }
 }
 
 /// A state in which something is lost, partial or does not open.
@@ -70,11 +85,14 @@ fn shown(lost: &[Choice]) -> String {
     lost.iter().map(|choice| format!("\n  {:?}: {}", choice.survival, choice.change)).collect()
 }
 
-/// Looks at states until there are enough.
+/// Looks at states of lives that begin with `first` of a seed, until there are enough.
 ///
 /// # Errors
 /// The first [`Finding`], with the fewest changes that have to be lost for it.
-pub fn explore(exploration: &Exploration) -> Result<Explored, Box<Finding>> {
+pub fn explore<L: Life>(
+    exploration: &Exploration,
+    first: impl Fn(u64) -> L,
+) -> Result<Explored, Box<Finding>> {
     let mut explored = Explored::default();
     for seed in exploration.seed.. {
         if explored.states >= exploration.states {
@@ -82,16 +100,15 @@ pub fn explore(exploration: &Exploration) -> Result<Explored, Box<Finding>> {
         }
         explored.runs += 1;
         let disk = SimulatedDisk::new();
-        let life = Life::first(seed, exploration.workload);
-        run(&disk, life, exploration, seed, true, &mut explored)?;
+        run(&disk, first(seed), exploration, seed, true, &mut explored)?;
     }
     Ok(explored)
 }
 
 /// One life of a store, and the ends of its pictures.
-fn run(
+fn run<L: Life>(
     disk: &SimulatedDisk,
-    life: Life,
+    life: L,
     exploration: &Exploration,
     seed: u64,
     goes_on: bool,
@@ -99,8 +116,8 @@ fn run(
 ) -> Result<(), Box<Finding>> {
     let state = explored.states;
     let finding = |what: String, lost| Box::new(Finding { seed, state, what, lost });
-    let (watched, moment) = watched(disk, seed, exploration.without);
-    let lived = life.live(&watched, &moment).map_err(|what| finding(what, Vec::new()))?;
+    let (watched, mark) = watched(disk, seed, exploration.without, goes_on);
+    let lived = life.live(&watched, &mark).map_err(|what| finding(what, Vec::new()))?;
     let mut pictures = watched.pictures();
     pictures.push(watched.picture());
     for (number, picture) in (0_u64..).zip(&pictures) {
@@ -115,7 +132,7 @@ fn run(
             let is_cut = end > 0;
             let look = |plan: &CrashPlan| {
                 let left = if is_cut { picture.after(plan) } else { picture.same_uptime() };
-                check::look(&left, &lived, Moment::of(picture.mark), is_cut)
+                L::look(&left, &lived, Moment::of(picture.mark), is_cut)
             };
             let Ok(next) = look(&plan) else {
                 let (what, lost) = shrunk(plan, &look);
@@ -132,17 +149,19 @@ fn run(
     Ok(())
 }
 
-/// The disk with the sync left out, which takes pictures at calls that the seed chooses, and the moment that they are marked with.
+/// The disk with the sync left out, which takes pictures at calls that the seed chooses, and the mark that they bear.
 fn watched(
     disk: &SimulatedDisk,
     seed: u64,
     without: Option<MissingSync>,
-) -> (SimulatedDisk, Arc<AtomicU64>) {
-    let moment = Arc::new(AtomicU64::new(0));
-    let marked = Arc::clone(&moment);
+    is_first: bool,
+) -> (SimulatedDisk, Mark) {
+    let mark = Mark::default();
+    let marked = mark.clone();
     let mut chance = SeededIds::from_number(seed ^ 0x5EED);
     let every = 5 + chance.next() % 60;
     let (calls, taken) = (AtomicU64::new(chance.next() % every), AtomicU64::new(0));
+    let pictures_max = if is_first { PICTURES_MAX } else { SECOND_PICTURES_MAX };
     let rule = without.map(MissingSync::rule);
     let on_call = move |kind: CallKind, path: &Path| {
         if rule.as_ref().is_some_and(|rule| rule(kind, path)) {
@@ -150,10 +169,10 @@ fn watched(
         }
         let is_due = kind.changes_disk()
             && calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(every)
-            && taken.fetch_add(1, Ordering::Relaxed) < PICTURES_MAX;
+            && taken.fetch_add(1, Ordering::Relaxed) < pictures_max;
         if is_due { CallOutcome::Pictured } else { CallOutcome::Made }
     };
-    (disk.watched(on_call, move || marked.load(Ordering::SeqCst)), moment)
+    (disk.watched(on_call, move || marked.number()), mark)
 }
 
 /// The fault that is left where as many changes as can be survive, and those that do not.

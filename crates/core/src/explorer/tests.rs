@@ -1,6 +1,5 @@
 use bytes::Bytes;
 
-use super::workload::Stores;
 use super::*;
 use crate::kv::{Batch, Durability, KeyValue as _};
 
@@ -11,7 +10,8 @@ const STATES_MAX: u64 = 300;
 #[test]
 fn no_kill_and_no_cut_loses_what_was_acknowledged_or_leaves_what_does_not_open() {
     for (name, workload) in Workload::ALL {
-        let explored = explore(&Exploration { seed: 7, states: 60, workload, without: None });
+        let exploration = Exploration { seed: 7, states: 60, without: None };
+        let explored = explore(&exploration, |seed| StoreLife::first(seed, workload));
         let explored = explored.unwrap_or_else(|finding| panic!("{name}: {finding}"));
         assert!(explored.states >= 60 && explored.second_lives > 0, "{explored:?}");
         assert!(explored.pending_changes > explored.states, "{explored:?}");
@@ -51,8 +51,8 @@ fn what_a_kill_left_of_the_process_level_is_on_disk_before_a_later_frame_says_so
 fn a_sync_that_is_left_out_is_missed() {
     let missed = |sync: &MissingSync| {
         Workload::ALL.iter().any(|(_, workload)| {
-            let (workload, without) = (*workload, Some(*sync));
-            explore(&Exploration { seed: SEED, states: STATES_MAX, workload, without }).is_err()
+            let exploration = Exploration { seed: SEED, states: STATES_MAX, without: Some(*sync) };
+            explore(&exploration, |seed| StoreLife::first(seed, *workload)).is_err()
         })
     };
     for name in ["a group of the journal", "a pack of bodies"] {
@@ -64,7 +64,7 @@ fn a_sync_that_is_left_out_is_missed() {
 #[test]
 fn no_fault_loses_what_was_acknowledged_or_leaves_what_does_not_open() {
     for (name, workload) in Workload::ALL {
-        let report = inject(3, workload, 499);
+        let report = inject(3, 499, |seed| StoreLife::first(seed, workload));
         let report = report.unwrap_or_else(|finding| panic!("{name}: {finding}"));
         assert!(report.at_run > 0 && report.at_start > 0, "{report:?}");
     }

@@ -1,16 +1,15 @@
 //! The writes of a run, and every state that the store may be found in after them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use crate::blobs::{BlobId, Blobs as _, Directory};
+use super::life::{Mark, Moment};
+use super::stores::{State, Stores};
+use crate::blobs::{BlobId, Blobs as _};
 use crate::disk::simulated::SimulatedDisk;
 use crate::id::{Ids as _, SeededIds};
-use crate::kv::{Batch, Durability, KeyValue, Sled, SledConfig, Span, TreeKind, Tx, settle};
+use crate::kv::{Batch, Durability, KeyValue, Span, Tx, settle};
 use crate::time::Timestamp;
 
 /// Batches of a life.
@@ -19,8 +18,6 @@ const BATCHES: u64 = 60;
 const BODY: u8 = b'b';
 /// Rows of bodies that are to be freed.
 const GARBAGE: u8 = b'g';
-/// Packs of a few bodies each.
-const PACK_BYTES_MAX: u64 = 16 * 1024;
 
 /// Writes of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,79 +34,23 @@ impl Workload {
         [("records", Self::Records), ("bodies", Self::Bodies)];
 }
 
-/// All rows of a store.
-pub(super) type State = BTreeMap<Vec<u8>, Vec<u8>>;
-
-/// A moment of a run: the batches that were acknowledged as on disk, those that were acknowledged at all, and those that were begun.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
-    pub(super) on_disk: usize,
-    pub(super) acknowledged: usize,
-    pub(super) begun: usize,
-}
-
-const BITS: u32 = 20;
-
-impl Moment {
-    pub(super) fn of(mark: u64) -> Self {
-        let part = |number: u32| (mark >> (number * BITS) & ((1 << BITS) - 1)) as usize;
-        Self { on_disk: part(0), acknowledged: part(1), begun: part(2) }
-    }
-
-    const fn mark(self) -> u64 {
-        self.on_disk as u64 | (self.acknowledged as u64) << BITS | (self.begun as u64) << (2 * BITS)
-    }
-}
-
 /// A life of a store: what it is to do, and the states in which it may be found before it does anything. It begins in the last of these, and has
 /// that on disk once it is open.
-pub(super) struct Life {
+#[derive(Debug)]
+pub struct StoreLife {
     seed: u64,
     workload: Workload,
     run_of_machine: u64,
     states: Vec<State>,
 }
 
-/// A life that was lived: those states, and that after each batch that was begun.
-pub(super) struct Lived {
+/// A life of a store that was lived: those states, and that after each batch that was begun.
+#[derive(Debug)]
+pub struct StoreLived {
     pub(super) states: Vec<State>,
     pub(super) workload: Workload,
     pub(super) run_of_machine: u64,
     pub(super) seed: u64,
-}
-
-/// Both stores of a data directory.
-pub(super) struct Stores {
-    pub(super) kv: Sled,
-    pub(super) blobs: Directory,
-}
-
-impl Stores {
-    /// Opens them, with segments, bases and packs so small that a run has several.
-    pub(super) fn open(disk: &SimulatedDisk, run_of_machine: u64) -> Result<Self, String> {
-        let config = SledConfig {
-            tree: TreeKind::Redb,
-            cache_bytes: 4 * 1024 * 1024,
-            record_bytes_max: 64,
-            segment_bytes: 8 * 1024,
-            base_bytes_min: 24 * 1024,
-            boot_id: Some(run_of_machine.to_string()),
-            ..SledConfig::new("/data/kv")
-        };
-        let disk = Arc::new(disk.clone());
-        let kv =
-            Sled::open_on(Arc::clone(&disk) as _, &config).map_err(|error| error.to_string())?;
-        let names = SeededIds::from_number(run_of_machine);
-        let path = PathBuf::from("/data/blobs");
-        let blobs = Directory::open_with_packs_of(path, disk, names, PACK_BYTES_MAX);
-        Ok(Self { kv, blobs: blobs.map_err(|error| format!("the bodies: {error}"))? })
-    }
-
-    /// All rows.
-    pub(super) fn state(&self) -> Result<State, String> {
-        let page = self.kv.scan(&Span::default(), 100_000).map_err(|error| error.to_string())?;
-        Ok(page.rows.into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
-    }
 }
 
 /// The body of a number: some share packs, some have files.
@@ -131,13 +72,15 @@ pub(super) fn named(value: &[u8]) -> Option<(BlobId, u64)> {
     Some((BlobId(*id), u64::from_be_bytes(number.try_into().ok()?)))
 }
 
-impl Life {
-    pub(super) fn first(seed: u64, workload: Workload) -> Self {
+impl StoreLife {
+    /// The first life, on an empty disk.
+    #[must_use]
+    pub fn first(seed: u64, workload: Workload) -> Self {
         Self { seed, workload, run_of_machine: 1, states: vec![State::new()] }
     }
 
     /// The life after one that ended, in the last of these states.
-    pub(super) fn after(lived: &Lived, states: Vec<State>, is_cut: bool) -> Self {
+    pub(super) fn after(lived: &StoreLived, states: Vec<State>, is_cut: bool) -> Self {
         Self {
             seed: lived.seed ^ 0xA11CE,
             workload: lived.workload,
@@ -146,22 +89,18 @@ impl Life {
         }
     }
 
-    /// Lives it, and keeps `moment` up to date. A write that is refused ends it, which a fault may want.
-    ///
-    /// # Errors
-    /// The store does not open.
-    pub(super) fn live(self, disk: &SimulatedDisk, moment: &AtomicU64) -> Result<Lived, String> {
+    /// Lives it, as [`Life::live`](super::Life::live).
+    pub(super) fn lived(self, disk: &SimulatedDisk, mark: &Mark) -> Result<StoreLived, String> {
         let begun = self.states.len() - 1;
-        let mut now = Moment { on_disk: 0, acknowledged: begun, begun };
-        moment.store(now.mark(), Ordering::SeqCst);
+        mark.set(Moment { on_disk: 0, acknowledged: begun, begun });
         let stores = Stores::open(disk, self.run_of_machine)?;
-        now.on_disk = begun;
-        moment.store(now.mark(), Ordering::SeqCst);
+        let now = Moment { on_disk: begun, acknowledged: begun, begun };
+        mark.set(now);
         let mut writer = Writer {
             chance: SeededIds::from_number(self.seed),
             stores: &stores,
             states: self.states,
-            moment,
+            mark,
             now,
         };
         for number in 0..BATCHES {
@@ -179,7 +118,7 @@ impl Life {
         let states = writer.states;
         drop(stores);
         let (workload, run_of_machine, seed) = (self.workload, self.run_of_machine, self.seed);
-        Ok(Lived { states, workload, run_of_machine, seed })
+        Ok(StoreLived { states, workload, run_of_machine, seed })
     }
 }
 
@@ -191,7 +130,7 @@ struct Writer<'w> {
     chance: SeededIds,
     stores: &'w Stores,
     states: Vec<State>,
-    moment: &'w AtomicU64,
+    mark: &'w Mark,
     now: Moment,
 }
 
@@ -206,7 +145,7 @@ impl Writer<'_> {
         }
         self.states.push(state);
         self.now.begun += 1;
-        self.moment.store(self.now.mark(), Ordering::SeqCst);
+        self.mark.set(self.now);
         let writes = rows.into_iter().map(|(key, value)| (key.into(), value.map(Bytes::from)));
         let batch = Batch { writes: writes.collect(), durability, ..Batch::default() };
         self.stores.kv.commit(batch).wait().ok()?;
@@ -214,7 +153,7 @@ impl Writer<'_> {
         if durability == Durability::Disk {
             self.now.on_disk = self.now.begun;
         }
-        self.moment.store(self.now.mark(), Ordering::SeqCst);
+        self.mark.set(self.now);
         Some(())
     }
 
@@ -275,9 +214,4 @@ impl Writer<'_> {
 /// Returns whether a row names a body.
 pub(super) fn is_body(key: &[u8]) -> bool {
     key.first() == Some(&BODY)
-}
-
-/// The data directory.
-pub(super) fn data() -> &'static Path {
-    Path::new("/data")
 }

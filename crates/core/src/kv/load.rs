@@ -60,11 +60,20 @@ impl<'s> Loader<'s> {
     /// # Errors
     /// As [`KeyValue::commit`].
     pub fn finish(mut self) -> Result<u64, StoreError> {
+        self.settle()?;
+        Ok(self.rows)
+    }
+
+    /// Waits until every row that it took so far is on disk.
+    ///
+    /// # Errors
+    /// As [`KeyValue::commit`].
+    pub fn settle(&mut self) -> Result<(), StoreError> {
         self.send()?;
         while let Some(commit) = self.flying.pop_front() {
             commit.wait()?;
         }
-        Ok(self.rows)
+        Ok(())
     }
 
     fn send(&mut self) -> Result<(), StoreError> {

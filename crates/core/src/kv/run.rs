@@ -7,6 +7,8 @@ use crate::pending::{Pending, block_on};
 /// The event before which the answer of an attempt may not be shown.
 enum Wait {
     Nothing,
+    /// A change of what was read, while it was read: there may have been no moment at which the answer was true.
+    Again,
     Durable(Pending<Result<(), StoreError>>),
     Commit(Pending<Result<Version, StoreError>>),
 }
@@ -50,7 +52,13 @@ fn attempt<T, E>(
     let mut tx = Tx::new(store);
     let outcome = body(&mut tx, ids);
     if outcome.is_err() || tx.is_read_only() {
-        return (outcome, store.durable(tx.seen()).map_or(Wait::Nothing, Wait::Durable));
+        // Nothing is committed here that would prove the reads to be of one moment. Where the second look fails, the store's own fault is
+        // what the next call is told; this one's answer was made without it.
+        let wait = match tx.reads_hold() {
+            Ok(false) => Wait::Again,
+            _ => store.durable(tx.seen()).map_or(Wait::Nothing, Wait::Durable),
+        };
+        return (outcome, wait);
     }
     let mut id = [0; 16];
     ids.fill(&mut id);
@@ -67,8 +75,8 @@ pub fn settle(store: &dyn KeyValue, read: &Tx<'_>) -> Result<(), StoreError> {
 
 /// Runs `body` in a transaction and commits it, again with the same ids on a conflict, `attempts_max` times at the most.
 ///
-/// A refusal, or a body that wrote nothing, commits nothing and is shown once what it read is durable:
-/// nobody is ever shown what a power cut could take back. `body` runs in place; only the disk is awaited.
+/// A refusal, or a body that wrote nothing, commits nothing and is shown once what it read by its key was of one moment and is durable:
+/// nobody is refused for what was never so, or shown what a power cut could take back. `body` runs in place; only the disk is awaited.
 ///
 /// # Errors
 /// The refusal of `body`; else the [`StoreError`] of the commit, [`StoreError::Conflict`] after the last attempt.
@@ -83,6 +91,7 @@ pub async fn run<T, E: From<StoreError>>(
         let (outcome, wait) = attempt(store, &mut ids.attempt(), &mut body);
         match wait {
             Wait::Nothing => return outcome,
+            Wait::Again => {}
             Wait::Durable(durable) => return durable.await.map_err(E::from).and(outcome),
             Wait::Commit(commit) => match commit.await {
                 Err(StoreError::Conflict) => {}
@@ -191,6 +200,45 @@ mod tests {
         assert_eq!(answer, Ok(7));
         assert_eq!(drawn.len(), 2);
         assert_eq!(drawn[0], drawn[1]);
+    }
+
+    #[test]
+    fn a_refusal_rests_on_rows_of_one_moment() {
+        let store = Memory::new();
+        put(&store, "upload", "there");
+        let mut attempts = 0;
+        let answer: Result<(), StoreError> =
+            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, _| {
+                attempts += 1;
+                let upload = tx.get(b"upload")?;
+                if attempts == 1 {
+                    // The upload ends before the object comes: never were both there.
+                    put(&store, "upload", "gone");
+                    put(&store, "object", "there");
+                }
+                let object = tx.get(b"object")?;
+                match (upload.as_deref(), object) {
+                    (Some(b"there"), Some(_)) => Err(StoreError::OutcomeUnknown),
+                    _ => Ok(()),
+                }
+            });
+        assert_eq!((answer, attempts), (Ok(()), 2));
+    }
+
+    #[test]
+    fn rows_that_nobody_changed_are_read_for_one_refusal_once() {
+        let store = Memory::new();
+        put(&store, "a", "1");
+        let mut attempts = 0;
+        let answer: Result<(), StoreError> =
+            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, _| {
+                attempts += 1;
+                tx.get(b"a")?;
+                tx.get(b"none")?;
+                put(&store, "other", "1");
+                Err(StoreError::OutcomeUnknown)
+            });
+        assert_eq!((answer, attempts), (Err(StoreError::OutcomeUnknown), 1));
     }
 
     #[test]

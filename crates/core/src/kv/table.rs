@@ -22,6 +22,8 @@ pub trait Key: Sized {
 pub trait Record: Sized {
     /// The format that `encode` writes.
     const FORMAT: u8;
+    /// Bytes that a decoded record comes to take beside its value, where it is kept and that is much more than the value has.
+    const KEPT_BYTES: usize = 0;
 
     /// Appends the bytes, without the format byte.
     fn encode(&self, out: &mut Vec<u8>);
@@ -173,7 +175,10 @@ impl<K: Key, V: Record> Table<K, V> {
         V: Send + Sync + 'static,
     {
         match tx.decoded_cache() {
-            Some(cache) => cache.get_or_decode(key, value, |key, value| self.decode(key, value)),
+            Some(cache) => {
+                let decode = |key: &[u8], value: &Bytes| self.decode(key, value);
+                cache.get_or_decode(key, value, V::KEPT_BYTES, decode)
+            }
             None => self.decode(key, &value).map(Arc::new),
         }
     }

@@ -171,6 +171,21 @@ impl<'s> Tx<'s> {
         self.seen
     }
 
+    /// Returns whether all rows that [`Tx::get`] found are still as they were, so that there was a moment at which all of them held: each was
+    /// read before this is asked and is the same after it. Peeks and scans are not looked at, as at a commit.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get`].
+    pub(super) fn reads_hold(&self) -> Result<bool, StoreError> {
+        // One row was there at the moment at which it was read.
+        if self.reads.len() < 2 {
+            return Ok(true);
+        }
+        let keys: Vec<&[u8]> = self.reads.keys().map(AsRef::as_ref).collect();
+        let found = self.store.get_many(&keys)?;
+        Ok(self.reads.values().map(|read| read.version).eq(found.iter().map(|now| now.version)))
+    }
+
     /// The rows that were read; `None` where they were not tracked, and once there was a scan or a write.
     pub fn read_set(&mut self) -> Option<ReadSet> {
         self.read_set.take().filter(|_| self.writes.is_empty())

@@ -8,7 +8,7 @@ use triptych_core::kv::Tx;
 use crate::auth::account::Caller;
 use crate::auth::acl::{Acl, Permission};
 use crate::auth::directory::DirectoryRequest;
-use crate::auth::policy::{self, Effect, Policy, PolicyRequest, PublicAccessBlock};
+use crate::auth::policy::{self, Effect, Policy, PolicyRequest, PublicAccessBlock, access_point};
 use crate::auth::session::DirectoryAccess;
 use crate::error::Error;
 use crate::request::fields::Fields;
@@ -156,7 +156,6 @@ pub fn check_delete(
 fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     BUCKETS
         .get_shared(tx, &access.bucket.to_owned())?
-        .filter(|bucket| !bucket.deleting)
         // What is on premises is reached through an access point alone.
         .filter(|bucket| bucket.kind != BucketKind::OnPremises || access.point.is_some())
         .ok_or_else(|| Error::NoSuchBucket { bucket: access.bucket.to_owned() })
@@ -228,8 +227,8 @@ pub fn check_permission(
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
     if bucket.kind == BucketKind::Directory {
-        let AccessRequest { caller, fields, query, secure, .. } = *access;
-        let request = DirectoryRequest { caller, fields, query, secure };
+        let AccessRequest { caller, fields, query, secure, point, .. } = *access;
+        let request = DirectoryRequest { caller, fields, query, secure, point };
         return request.check(access.directory.ok_or(Error::AccessDenied)?, bucket, tx);
     }
     // A session is good for its own bucket alone.
@@ -275,22 +274,14 @@ fn check_point(
     bucket: &Bucket,
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
-    let account = access.caller.account();
-    let owns = account.is_some_and(|account| account.id == point.account);
-    let Some(document) = &point.policy else {
-        return if owns { Ok(()) } else { Err(Error::AccessDenied) };
-    };
     let name = point.resource();
-    let policy = Policy::of_access_point(document, &name).map_err(|_| Error::Damaged)?;
     let resource = match access.key {
         Some(key) => format!("{name}/object/{key}"),
         None => name,
     };
-    let passes = match effect(access, &policy, permission, &resource, bucket, tx)? {
-        Some(Effect::Deny) => false,
-        Some(Effect::Allow) => owns || !(policy.is_public() && point.restricts_public),
-        None => owns,
-    };
+    let passes = access_point::passes(point, access.caller, |policy| {
+        effect(access, policy, permission, &resource, bucket, tx)
+    })?;
     if passes { Ok(()) } else { Err(Error::AccessDenied) }
 }
 

@@ -9,6 +9,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::account::AccessKey;
 use crate::auth::payload::Payload;
+use crate::auth::scope::ServiceScope;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::auth::sigv2::SigV2Credentials;
 use crate::auth::sigv4::{SigV4Credentials, SigningKey};
@@ -29,7 +30,7 @@ pub enum Credentials<'r> {
 }
 
 impl<'r> Credentials<'r> {
-    /// Reads the credentials of a request; `authorization` is its header of that name.
+    /// Reads the credentials of a request; `authorization` is its header of that name, `here` the scope that they must have.
     ///
     /// # Errors
     /// `UnsupportedAuthorization`, `SeveralAuthorizations`, `AuthorizationHeaderMalformed`, `AuthorizationQueryParameters`,
@@ -38,7 +39,7 @@ impl<'r> Credentials<'r> {
         authorization: Option<&'r str>,
         fields: &Fields<'r>,
         query: &'r Query,
-        region: &str,
+        here: &ServiceScope<'_>,
     ) -> Result<Self, Error> {
         let dialect = fields.dialect();
         let names = dialect.names();
@@ -53,11 +54,9 @@ impl<'r> Credentials<'r> {
         match (header, in_query, older) {
             (None, false, false) => Ok(Self::Anonymous(anonymous_payload(fields)?)),
             (Some(header), false, false) => {
-                SigV4Credentials::from_header(header, fields, region).map(Self::V4)
+                SigV4Credentials::from_header(header, fields, here).map(Self::V4)
             }
-            (None, true, false) => {
-                SigV4Credentials::from_query(fields, query, region).map(Self::V4)
-            }
+            (None, true, false) => SigV4Credentials::from_query(fields, query, here).map(Self::V4),
             (None, false, true) => SigV2Credentials::read(query).map(Self::V2),
             _ => Err(Error::SeveralAuthorizations),
         }

@@ -3,11 +3,12 @@
 use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
-use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
+use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock, access_point};
 use crate::auth::session::{DirectoryAccess, Session, SessionMode};
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::request::query::Query;
+use crate::store::access_point::AccessPoint;
 use crate::store::bucket::Bucket;
 
 /// The permission to have a session.
@@ -24,13 +25,15 @@ pub struct DirectoryRequest<'a> {
     pub query: &'a Query,
     /// True if it came over TLS.
     pub secure: bool,
+    /// The access point that it came through.
+    pub point: Option<&'a AccessPoint>,
 }
 
 impl DirectoryRequest<'_> {
     /// Checks the right to what an operation does.
     ///
     /// # Errors
-    /// `InvalidToken` for a session of another bucket, `AccessDenied`; as reads of the store.
+    /// `InvalidToken` for a session of another bucket or access point, `AccessDenied`; as reads of the store.
     pub fn check(
         &self,
         access: DirectoryAccess,
@@ -74,18 +77,31 @@ impl DirectoryRequest<'_> {
         if !self.caller.has_permission(CREATE_SESSION) {
             return Ok(false);
         }
-        Ok(match self.policy_says(CREATE_SESSION, Some(mode), bucket, tx)? {
+        let allowed = match self.policy_says(CREATE_SESSION, Some(mode), bucket, tx)? {
             Some(effect) => effect == Effect::Allow,
             None => self.owns(bucket),
+        };
+        Ok(allowed && self.passes_point(mode, bucket)?)
+    }
+
+    /// Tells whether the access point, if the request came through one, lets the caller have a session too.
+    fn passes_point(&self, mode: SessionMode, bucket: &Bucket) -> Result<bool, Error> {
+        let Some(point) = self.point else {
+            return Ok(true);
+        };
+        let resource = point.resource();
+        access_point::passes(point, self.caller, |policy| {
+            Ok(policy.evaluate(&self.policy_request(CREATE_SESSION, &resource, Some(mode), bucket)))
         })
     }
 
-    /// Tells whether a session is one of this bucket. To its owner one that was made again under the same name is the same: clients keep
-    /// their sessions by the names of buckets.
+    /// Tells whether a session is one of this bucket and of this way to it. To its owner one that was made again under the same name is the
+    /// same: clients keep their sessions by the names of buckets.
     fn is_of_bucket(&self, session: &Session, bucket: &Bucket) -> bool {
         let is_made_again =
             session.bucket_name == bucket.name && session.key.is_none() && self.owns(bucket);
-        session.bucket == bucket.id || is_made_again
+        let way = self.point.map(|point| point.bare_arn(&bucket.region));
+        session.point == way && (session.bucket == bucket.id || is_made_again)
     }
 
     fn owns_and_may(
@@ -108,23 +124,33 @@ impl DirectoryRequest<'_> {
         let Some(policy) = policy::of_bucket(tx, bucket.id)? else {
             return Ok(None);
         };
-        let effect = policy.evaluate(&PolicyRequest {
+        let effect = policy.evaluate(&self.policy_request(permission, &bucket.name, mode, bucket));
+        if effect == Some(Effect::Allow) && !self.owns(bucket) && policy.is_public() {
+            let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
+            return Ok(effect.filter(|_| !block.restrict_public_buckets));
+        }
+        Ok(effect)
+    }
+
+    fn policy_request<'a>(
+        &'a self,
+        permission: &'a str,
+        resource: &'a str,
+        mode: Option<SessionMode>,
+        bucket: &'a Bucket,
+    ) -> PolicyRequest<'a> {
+        PolicyRequest {
             caller: self.caller,
             permission,
-            resource: &bucket.name,
+            resource,
             fields: self.fields,
             query: self.query,
             version: None,
             secure: self.secure,
             tags: None,
             session_mode: mode.map(SessionMode::name),
-            point: None,
-        });
-        if effect == Some(Effect::Allow) && !self.owns(bucket) && policy.is_public() {
-            let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
-            return Ok(effect.filter(|_| !block.restrict_public_buckets));
+            point: self.point.map(|point| (point, bucket.region.as_str())),
         }
-        Ok(effect)
     }
 
     fn owns(&self, bucket: &Bucket) -> bool {

@@ -13,6 +13,7 @@ pub mod key_pair;
 pub mod object_owner;
 pub mod payload;
 pub mod policy;
+pub mod scope;
 pub mod session;
 pub mod session_token;
 pub mod signature;

@@ -49,6 +49,10 @@ pub struct Session {
     pub bucket: u64,
     /// Its name.
     pub bucket_name: String,
+    /// The access point that it was asked for through, by its ARN without what names the provider: it is good there alone, and one without
+    /// at the bucket alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<String>,
     /// Its mode.
     pub mode: SessionMode,
     /// The key-management key of new objects; keys that the service manages without one.

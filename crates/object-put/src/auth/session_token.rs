@@ -129,6 +129,7 @@ mod tests {
             key_check: [7; 8],
             bucket: 5,
             bucket_name: "b".to_owned(),
+            point: None,
             mode: SessionMode::ReadOnly,
             key: None,
             expires: Timestamp::from_seconds(300),

@@ -12,8 +12,9 @@ use crate::auth::account::AccessKey;
 use crate::auth::canonical;
 use crate::auth::chunk_signature::ChunkSigner;
 use crate::auth::digest::{digits, hmac_sha256, sha256};
-use crate::auth::key_pair::{Claim, public_key, takes_region};
+use crate::auth::key_pair::{Claim, public_key};
 use crate::auth::payload::{CONTENT_SHA256, Payload};
+use crate::auth::scope::{ServiceScope, malformed};
 use crate::auth::signature::{RequestLine, Verified, check_token};
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::{Dialect, sigv2};
@@ -167,18 +168,14 @@ impl Algorithm {
         self,
         text: &'r str,
         dialect: Dialect,
-        region: &str,
+        here: &ServiceScope<'_>,
         regions: Option<&str>,
     ) -> Result<(&'r str, &'r str), Error> {
         match self {
-            Self::Shared => read_credential(text, dialect, region),
-            Self::KeyPair => read_scope_of_all(text, dialect, region, regions),
+            Self::Shared => here.read_credential(text, dialect),
+            Self::KeyPair => here.read_credential_of_all(text, dialect, regions),
         }
     }
-}
-
-fn malformed(reason: impl Into<String>) -> Error {
-    Error::AuthorizationHeaderMalformed { reason: reason.into(), region: None }
 }
 
 fn parameters(reason: impl Into<String>) -> Error {
@@ -189,7 +186,7 @@ impl<'r> SigV4Credentials<'r> {
     pub(super) fn from_header(
         header: &'r str,
         fields: &Fields<'r>,
-        region: &str,
+        here: &ServiceScope<'_>,
     ) -> Result<Self, Error> {
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
         let algorithm =
@@ -220,7 +217,7 @@ impl<'r> SigV4Credentials<'r> {
         let signature = need("Signature", signature)?;
         let regions = fields.get("x-store-region-set")?;
         let (access_key, scope) =
-            algorithm.read_credential(credential, fields.dialect(), region, regions.as_deref())?;
+            algorithm.read_credential(credential, fields.dialect(), here, regions.as_deref())?;
         let (time, time_text) = header_time(fields)?;
         let date = day_of(scope);
         if !time_text.starts_with(date) {
@@ -249,7 +246,7 @@ impl<'r> SigV4Credentials<'r> {
     pub(super) fn from_query(
         fields: &Fields<'r>,
         query: &'r Query,
-        region: &str,
+        here: &ServiceScope<'_>,
     ) -> Result<Self, Error> {
         let dialect = fields.dialect();
         let names = dialect.names();
@@ -271,7 +268,7 @@ impl<'r> SigV4Credentials<'r> {
             parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\" and \"STORE4-ECDSA-P256-SHA256\"")
         })?;
         let (access_key, scope) = algorithm
-            .read_credential(credential, dialect, region, get("Region-Set"))
+            .read_credential(credential, dialect, here, get("Region-Set"))
             .map_err(|error| match error {
                 Error::AuthorizationHeaderMalformed { reason, .. } => {
                     parameters(format!("Error parsing the X-Store-Credential parameter; {reason}"))
@@ -511,90 +508,6 @@ fn read_expires(text: &str) -> Result<u64, Error> {
         )),
         Ok(seconds) => Ok(seconds),
     }
-}
-
-/// The access key and the scope of a credential.
-pub(crate) fn read_credential<'r>(
-    text: &'r str,
-    dialect: Dialect,
-    region: &str,
-) -> Result<(&'r str, &'r str), Error> {
-    let names = dialect.names();
-    let mut parts = text.rsplitn(5, '/');
-    let [Some(end), Some(service), Some(of_region), Some(date), Some(access_key)] =
-        [(); 5].map(|()| parts.next())
-    else {
-        return Err(malformed(format!(
-            "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/{}\".",
-            names.scope_end
-        )));
-    };
-    check_day(date)?;
-    if of_region != region {
-        return Err(Error::AuthorizationHeaderMalformed {
-            reason: format!("the region '{of_region}' is wrong; expecting '{region}'"),
-            region: Some(region.to_owned()),
-        });
-    }
-    check_service(service, end, dialect)?;
-    let scope = text.get(access_key.len() + 1..).unwrap_or_default();
-    Ok((access_key, scope))
-}
-
-/// The access key and the scope of a credential that names no region: `regions` is the set that it is for.
-fn read_scope_of_all<'r>(
-    text: &'r str,
-    dialect: Dialect,
-    region: &str,
-    regions: Option<&str>,
-) -> Result<(&'r str, &'r str), Error> {
-    let names = dialect.names();
-    let mut parts = text.rsplitn(4, '/');
-    let [Some(end), Some(service), Some(date), Some(access_key)] = [(); 4].map(|()| parts.next())
-    else {
-        return Err(malformed(format!(
-            "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/SERVICE/{}\".",
-            names.scope_end
-        )));
-    };
-    check_day(date)?;
-    check_service(service, end, dialect)?;
-    let regions = regions.ok_or_else(|| malformed("the region set is missing"))?;
-    if !takes_region(regions, region) {
-        return Err(Error::AuthorizationHeaderMalformed {
-            reason: format!("the region set is wrong; expecting one that takes '{region}'"),
-            region: Some(region.to_owned()),
-        });
-    }
-    Ok((access_key, text.get(access_key.len() + 1..).unwrap_or_default()))
-}
-
-/// Checks the day of a scope.
-fn check_day(date: &str) -> Result<(), Error> {
-    if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(malformed(format!(
-            "incorrect date format \"{date}\". This date in the credential must be in the format \"yyyyMMdd\"."
-        )));
-    }
-    Ok(())
-}
-
-/// Checks the service and the end of a scope.
-fn check_service(service: &str, end: &str, dialect: Dialect) -> Result<(), Error> {
-    let names = dialect.names();
-    if !names.scope_services.contains(&service) {
-        return Err(malformed(format!(
-            "incorrect service \"{service}\". This endpoint belongs to \"{}\".",
-            names.scope_services.first().copied().unwrap_or_default()
-        )));
-    }
-    if end != names.scope_end {
-        return Err(malformed(format!(
-            "incorrect terminal \"{end}\". This endpoint uses \"{}\".",
-            names.scope_end
-        )));
-    }
-    Ok(())
 }
 
 /// The time of a request: `x-store-date`, or else `Date` in any of its forms.

@@ -115,7 +115,9 @@ impl Verifier {
         let mut checksum = None;
         for (name, value) in fields {
             if self.dialect.is_header(name, "x-store-trailer-signature") {
-                signature = Some(value);
+                if signature.replace(value).is_some() {
+                    return Err(Error::MalformedTrailer);
+                }
                 continue;
             }
             lines.push_str(&format!("{name}:{value}\n"));

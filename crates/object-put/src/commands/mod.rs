@@ -1,17 +1,24 @@
 //! The command line: flags, and sub-commands that work on a data directory whose server is stopped.
 
-mod export;
 mod keys;
 mod root_keys;
 pub(crate) mod serve;
 mod verify;
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use triptych_core::host::flags::Flags;
+use object_put::maintenance::archive::RowCodec;
+use triptych_core::host::launch::Archive;
+
+/// Whole stores as files.
+const ARCHIVE: Archive = Archive {
+    codec: &RowCodec,
+    exported: ". Its bodies open with the root keys of this store alone: keep a copy of them elsewhere",
+    imported: ". Put the file root-key of the exported store there, or start with --root-key-file",
+};
 
 /// Adds the flags and the sub-commands.
 pub(crate) fn augment(command: Command) -> Command {
@@ -25,23 +32,7 @@ pub(crate) fn augment(command: Command) -> Command {
                     .help("Read and decrypt every body, and compare its digests"),
             ),
     );
-    let file = |help: &'static str| {
-        let file = Arg::new("file").value_name("FILE").required(true);
-        file.value_parser(value_parser!(PathBuf)).help(help)
-    };
-    let command = command
-        .subcommand(
-            Command::new("export")
-                .about(
-                    "Write everything that a data directory holds to a file; its server is stopped",
-                )
-                .arg(file("The file; - for standard output")),
-        )
-        .subcommand(
-            Command::new("import")
-                .about("Fill an empty data directory with what export wrote")
-                .arg(file("The file; - for standard input")),
-        );
+    let command = Archive::augment(command);
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
         Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
     };
@@ -86,6 +77,15 @@ pub(crate) fn augment(command: Command) -> Command {
                 "Least bytes of a part that is not the last of its object; fewer than 5 MiB are for tests",
             )
             .value_parser(value_parser!(u64)),
+        )
+        .arg(
+            flag(
+                "restore-speed",
+                "FACTOR",
+                "OBJECT_PUT_RESTORE_SPEED",
+                "Restorations of archived objects take their usual minutes to days divided by FACTOR",
+            )
+            .value_parser(value_parser!(NonZeroU32)),
         )
         .arg(
             flag(
@@ -205,28 +205,8 @@ pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
         "keys" => Some(keys::run(matches)),
         // A backup is checked as that of any service.
         "verify" if !matches.contains_id("backup") => Some(verify::run(matches)),
-        "export" => Some(on_data(name, matches, export::run)),
-        "import" => Some(on_data(name, matches, export::fill)),
-        _ => None,
+        name => ARCHIVE.run(name, matches),
     }
-}
-
-/// Work on a data directory whose server is stopped: gives the sentence that says what was done.
-type Work = fn(&Flags, &Path, &ArgMatches) -> Result<String, String>;
-
-fn on_data(name: &str, matches: &ArgMatches, work: Work) -> ExitCode {
-    let mut flags = Flags::from_matches(matches);
-    flags.seed = None;
-    let done = match flags.data.clone() {
-        None => Err("memory holds nothing: name a directory with --data".to_owned()),
-        Some(data) => work(&flags, &data, matches),
-    };
-    let (code, line) = match done {
-        Ok(done) => (ExitCode::SUCCESS, done),
-        Err(why) => (ExitCode::FAILURE, format!("object-put {name}: {why}")),
-    };
-    let _ = writeln!(std::io::stderr(), "{line}");
-    code
 }
 
 fn text(matches: &ArgMatches, id: &str) -> Option<String> {

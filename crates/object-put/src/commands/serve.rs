@@ -1,5 +1,6 @@
 //! The service itself: its builder filled from flags and the seed file.
 
+use std::num::NonZeroU32;
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
 
@@ -43,6 +44,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
     let part_bytes_min = matches.get_one::<u64>("part-bytes-min").copied();
+    let restore_speed = matches.get_one::<NonZeroU32>("restore-speed").copied();
     let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
     let key_service = key_service(start, matches, &region)?;
     let mut banner = Vec::new();
@@ -53,6 +55,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         .keyring(needed_keyring(&start.storage, matches)?)
         .sweeps_all(matches.get_flag("sweep-orphans"))
         .part_bytes_min(part_bytes_min.unwrap_or(PART_BYTES_MIN))
+        .restore_speed(restore_speed.unwrap_or(NonZeroU32::MIN))
         .clock(start.clock.clone())
         .region(region)
         .strict(start.flags.strict)

@@ -495,6 +495,10 @@ pub enum Error {
         class: String,
     },
 
+    /// An object is being restored already.
+    #[error("Object restore is already in progress")]
+    RestoreAlreadyInProgress,
+
     /// An object that is not archived cannot be restored.
     #[error("Restore is not allowed for the object's current storage class")]
     NotArchived {
@@ -654,6 +658,11 @@ pub enum Error {
         /// The key.
         key: String,
     },
+    /// The bucket is being deleted, which may still find something in it.
+    #[error(
+        "A conflicting conditional operation is currently in progress against this resource. Please try again."
+    )]
+    OperationAborted,
     /// The store refused or failed; nothing is known to have been written.
     #[error("We encountered an internal error. Please try again.")]
     Store(#[source] StoreError),

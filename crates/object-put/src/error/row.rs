@@ -98,6 +98,7 @@ impl Coded for Error {
             Self::TooManyParts { .. } => Row::of(400, "TooManyParts"),
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
             Self::InvalidPartNumber { .. } => Row::of(416, "InvalidPartNumber"),
+            Self::RestoreAlreadyInProgress => Row::of(409, "RestoreAlreadyInProgress"),
             Self::InvalidObjectState { .. } | Self::NotArchived { .. } => {
                 Row::of(403, "InvalidObjectState")
             }
@@ -123,6 +124,7 @@ impl Coded for Error {
             Self::FormRefused { .. } => Row::of(403, "AccessDenied"),
             Self::FileTooSmall { .. } => Row::of(400, "EntityTooSmall"),
             Self::ConditionalRequestConflict { .. } => Row::of(409, "ConditionalRequestConflict"),
+            Self::OperationAborted => Row::of(409, "OperationAborted"),
             Self::Store(StoreError::Conflict) => Row::of(503, "SlowDown"),
             Self::Store(StoreError::Unavailable(_))
             | Self::Body(BlobError::Unavailable(_) | BlobError::Full) => {

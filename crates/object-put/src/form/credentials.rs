@@ -8,8 +8,9 @@ use subtle::ConstantTimeEq as _;
 
 use crate::auth::account::AccessKey;
 use crate::auth::digest::hmac_sha1;
+use crate::auth::scope::ServiceScope;
 use crate::auth::signature::check_token;
-use crate::auth::sigv4::{SigningKey, basic_time, read_credential};
+use crate::auth::sigv4::{SigningKey, basic_time};
 use crate::error::{Error, SignatureMismatch};
 use crate::form::fields::{Form, missing};
 use crate::request::dialect::{Dialect, sigv2};
@@ -39,11 +40,15 @@ pub fn signature_field(dialect: Dialect) -> String {
 }
 
 impl<'f> FormCredentials<'f> {
-    /// The credentials of a form; `None` for one that nobody signed.
+    /// The credentials of a form, whose scope must be that of `here`; `None` for one that nobody signed.
     ///
     /// # Errors
     /// `InvalidArgument` for a field that is missing beside others; `AuthorizationHeaderMalformed`.
-    pub fn read(form: &'f Form, dialect: Dialect, region: &str) -> Result<Option<Self>, Error> {
+    pub fn read(
+        form: &'f Form,
+        dialect: Dialect,
+        here: &ServiceScope<'_>,
+    ) -> Result<Option<Self>, Error> {
         let names = dialect.names();
         let own = |name: &str| form.of_signature(dialect, name);
         let [algorithm, credential, date, signature] =
@@ -65,7 +70,7 @@ impl<'f> FormCredentials<'f> {
                 let reason = "The only algorithm of a form is STORE4-HMAC-SHA256";
                 return Err(argument("Algorithm", algorithm, reason));
             }
-            let (access_key, scope) = read_credential(credential, dialect, region)?;
+            let (access_key, scope) = here.read_credential(credential, dialect)?;
             let day = scope.split('/').next().unwrap_or_default();
             if basic_time(date).is_none() || !date.starts_with(day) {
                 let reason = "The date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\", and on the day of the credential";

@@ -13,7 +13,7 @@ use crate::kms::key::{DELETION_WAIT, KeyId, KeyState, KeyUsage, KmsKey};
 use crate::kms::key_name::{KeyArn, KeyName, is_alias};
 use crate::kms::key_store::KeyStore;
 use crate::request::dialect::{Dialect, is_reserved_alias, neutral_mode};
-use crate::store::access_point::{AccessPoint, is_name};
+use crate::store::access_point::{AccessPoint, is_directory_point_name, is_name, point_zone_of};
 use crate::store::access_point_directory::COUNT_MAX;
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, ZoneKind, check_name,
@@ -345,7 +345,8 @@ impl Seed {
             let named = |own: &SeedAccessPoint| own.record(deployment(own)).label();
             let is_same = |own: &SeedAccessPoint| named(own) == named(point);
             if earlier.clone().any(is_same) {
-                return Err(invalid(at("name"), "is that of another access point of its account"));
+                let rule = "is that of another access point of its account, or of its zone";
+                return Err(invalid(at("name"), rule));
             }
             if !self.accounts.iter().any(|account| account.id == point.account) {
                 return Err(invalid(at("account"), "is not one of the accounts of this file"));
@@ -356,16 +357,30 @@ impl Seed {
             let is_directory = |bucket: &SeedBucket| {
                 bucket.name == point.bucket && bucket.kind == BucketKind::Directory
             };
-            if self.buckets.iter().any(is_directory) {
-                return Err(invalid(at("bucket"), "is a directory bucket, to which none leads"));
+            let is_directory = self.buckets.iter().any(is_directory);
+            if is_directory_point_name(&point.name) != is_directory {
+                let rule =
+                    "ends as names of access points to directory buckets do, and theirs alone";
+                return Err(invalid(at("name"), rule));
+            }
+            if is_directory && point_zone_of(&point.name) != zone_of(&point.bucket) {
+                return Err(invalid(at("name"), "names another zone than its bucket is in"));
+            }
+            if is_directory && point.alias.is_some() {
+                return Err(invalid(at("alias"), "is for access points to other buckets"));
             }
             if let Some(alias) = &point.alias {
                 let fits =
                     |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-                if alias.is_empty() || alias.len() > 63 || !alias.bytes().all(fits) {
+                if alias.is_empty()
+                    || alias.len() > 63
+                    || !alias.bytes().all(fits)
+                    || is_directory_point_name(alias)
+                    || is_directory_name(alias)
+                {
                     return Err(invalid(
                         at("alias"),
-                        "is not 1 to 63 lower-case letters, digits and hyphens",
+                        "is not 1 to 63 lower-case letters, digits and hyphens with an end of its own",
                     ));
                 }
                 if self.buckets.iter().any(|bucket| bucket.name == *alias)

@@ -27,7 +27,8 @@ const BUCKET_CONFIGS_MAX: usize = 100;
 ///
 /// # Errors
 /// `AccessDenied`, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, those of [`Tags::of_new_bucket`], `InvalidArgument`,
-/// `BucketAclWithOwnership`, `BucketAclWithPublicAccessBlock` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
+/// `BucketAclWithOwnership`, `BucketAclWithPublicAccessBlock` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`,
+/// `OperationAborted` while the bucket of this name is being deleted.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
     if call.caller.session().is_some() {
@@ -49,10 +50,9 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     let created = Reply::empty(200).with("location", format!("/{name}"));
     if let Some(bucket) = BUCKETS.get(tx, &name)? {
         return match bucket.owner == account.id {
+            true if bucket.deleting => Err(Error::OperationAborted),
             // One that brings tags would change the bucket, and is refused there too.
-            true if call.settings.region == OLDEST_REGION && !bucket.deleting && tags.is_none() => {
-                Ok(created)
-            }
+            true if call.settings.region == OLDEST_REGION && tags.is_none() => Ok(created),
             true => Err(Error::BucketAlreadyOwnedByYou { bucket: name }),
             false => Err(Error::BucketAlreadyExists { bucket: name }),
         };
@@ -92,6 +92,7 @@ fn create_directory(
     let zone_kind = read_location(call)?;
     if let Some(bucket) = BUCKETS.get(tx, &name)? {
         return Err(match bucket.owner == owner {
+            true if bucket.deleting => Error::OperationAborted,
             true => Error::BucketAlreadyOwnedByYou { bucket: name },
             false => Error::BucketAlreadyExists { bucket: name },
         });
@@ -217,7 +218,7 @@ pub fn head(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// bucket again that is not empty.
 ///
 /// # Errors
-/// `NoSuchBucket`, `BucketNotEmpty`.
+/// `NoSuchBucket`, `BucketNotEmpty`; `OperationAborted` while another request deletes it.
 pub fn delete(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -234,8 +235,11 @@ pub fn delete(
     }
     let mut bucket = BUCKETS
         .get(tx, &seen.name)?
-        .filter(|bucket| bucket.id == seen.id && bucket.deleting == (progress.done == 1))
+        .filter(|bucket| bucket.id == seen.id)
         .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })?;
+    if bucket.deleting != (progress.done == 1) {
+        return Err(Error::OperationAborted);
+    }
     let step = |done| Ok(StepOutcome::Continue(Progress { done, text: String::new() }));
     if progress.done == 0 {
         if !is_empty(tx, &bucket)? {

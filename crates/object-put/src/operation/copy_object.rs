@@ -25,7 +25,7 @@ use crate::request::location::Target;
 use crate::request::percent::decoded_query;
 use crate::request::query::Query;
 use crate::request::xml::XmlWriter;
-use crate::store::access_point::{AccessPoint, NamedPoint};
+use crate::store::access_point::{AccessPoint, NamedPoint, is_directory_point_name};
 use crate::store::access_point_directory::AccessPointDirectory;
 use crate::store::bucket::{Bucket, BucketKind, Versioning, check_name};
 use crate::store::key::Key;
@@ -185,7 +185,7 @@ impl CopySource {
         let path = decoded_query(&path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
         let path = path.strip_prefix('/').unwrap_or(&path);
         let (bucket, key) = path.split_once('/').ok_or_else(no_key)?;
-        if !bucket.ends_with(ALIAS_SUFFIX) {
+        if !bucket.ends_with(ALIAS_SUFFIX) && !is_directory_point_name(bucket) {
             check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
         }
         Ok(Self {
@@ -198,15 +198,28 @@ impl CopySource {
 }
 
 impl CopySource {
-    /// The same, read through the access point whose alias stands where no bucket has the name.
+    /// The same, read through the access point whose alias, or name where it is one to a directory bucket, stands where no bucket has the
+    /// name.
+    ///
+    /// # Errors
+    /// `NoSuchAccessPoint` for a name that no bucket can have; those of the store.
     fn through_alias(mut self, tx: &mut Tx<'_>) -> Result<Self, Error> {
-        if BUCKETS.peek(tx, &self.bucket)?.is_none()
-            && let Some(point) = AccessPointDirectory::load(tx)?.by_alias(&self.bucket)
-        {
-            point.bucket.clone_into(&mut self.bucket);
-            self.point = Some(point);
+        if BUCKETS.peek(tx, &self.bucket)?.is_some() {
+            return Ok(self);
         }
-        Ok(self)
+        let points = AccessPointDirectory::load(tx)?;
+        let named = || points.by_label(&self.bucket).filter(|point| point.is_directory());
+        match points.by_alias(&self.bucket).or_else(named) {
+            Some(point) => {
+                point.bucket.clone_into(&mut self.bucket);
+                self.point = Some(point);
+                Ok(self)
+            }
+            None if is_directory_point_name(&self.bucket) => {
+                Err(Error::NoSuchAccessPoint { name: self.bucket })
+            }
+            None => Ok(self),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::request::fields::Fields;
 use crate::request::host::HostKind;
 use crate::request::location::{Location, Target};
 use crate::request::query::Query;
+use crate::store::access_point::is_directory_point_name;
 use crate::store::bucket::{BucketKind, is_directory_name};
 
 use DirectoryAccess::{Copy, CreateSession, Regional, Zonal};
@@ -52,8 +53,9 @@ pub fn access_of(operation: &str) -> Option<DirectoryAccess> {
     SERVED.iter().find(|(name, _)| *name == operation).map(|(_, access)| *access)
 }
 
-/// Checks what can be told of a request by the name of its bucket: directory buckets have some operations, no versions, and are addressed
-/// virtual-hosted but for operations on the bucket itself; other buckets have no sessions, and no zonal host.
+/// Checks what can be told of a request by the name of its bucket, or of the access point in its place: directory buckets have some
+/// operations, no versions, and are addressed virtual-hosted but for operations on the bucket itself; other buckets have no sessions, and no
+/// zonal host.
 ///
 /// # Errors
 /// [`Error::OperationNotImplemented`], [`Error::HeaderNotImplemented`], [`Error::ParameterNotImplemented`]; [`Error::NoSuchBucket`],
@@ -62,7 +64,7 @@ pub fn check_place(operation: &Operation, location: &Location, query: &Query) ->
     let Some(name) = location.bucket.as_deref() else {
         return Ok(());
     };
-    if !is_directory_name(name) {
+    if !is_directory_name(name) && !is_directory_point_name(name) {
         return match operation.name {
             _ if location.host == Some(HostKind::Zonal) => {
                 Err(Error::NoSuchBucket { bucket: name.to_owned() })
@@ -107,31 +109,6 @@ pub fn check_headers(operation: &Operation, fields: &Fields<'_>) -> Result<(), E
         }
     }
     Ok(())
-}
-
-/// The header table of PutObject by the kinds of bucket as a page, and the operations of directory buckets:
-/// docs/operations/object-put-buckets.md is this text.
-#[must_use]
-pub fn page() -> String {
-    let mut text = String::from(
-        "# Headers and operations of object-put by kind of bucket\n\nMade from `HEADERS` and `SERVED`; a test compares them. What is `501` is refused by name: `NotImplemented` with `<Header>`, or with the name of the operation.\n\n## Headers of PutObject\n\n| Header | General purpose | Directory |\n|---|---|---|\n",
-    );
-    for rule in &HEADERS {
-        let kinds = [BucketKind::GeneralPurpose, BucketKind::Directory]
-            .map(|kind| if rule.applies_to.takes(kind) { "taken" } else { "501" });
-        text.push_str(&format!("| `{}` | {} |\n", rule.name, kinds.join(" | ")));
-    }
-    text.push_str("\n## Operations of directory buckets\n\nAll others are 501. Zonal ones take a session of that mode, or the right to one; regional ones the permission of a key of the owner, and path style too.\n\n| Operation | Authorized by |\n|---|---|\n");
-    for (name, access) in SERVED {
-        let by = match access {
-            Zonal(mode) => format!("`express:CreateSession`, {}", mode.name()),
-            Copy => "`express:CreateSession`, ReadWrite, without a session".to_owned(),
-            CreateSession => "`express:CreateSession`".to_owned(),
-            Regional(permission, _) => format!("`{permission}`"),
-        };
-        text.push_str(&format!("| {name} | {by} |\n"));
-    }
-    text
 }
 
 #[cfg(test)]

@@ -86,7 +86,6 @@ impl Wanted<'_> {
     fn takes(&self, bucket: &Bucket) -> bool {
         bucket.owner == self.owner
             && bucket.kind == self.kind
-            && !bucket.deleting
             && self.region.is_none_or(|region| region == bucket.region)
     }
 }

@@ -56,6 +56,9 @@ pub(super) fn limited(
     }
 }
 
+/// The header that names attributes which a listing shows beside the others.
+const ATTRIBUTES: &str = "x-store-optional-object-attributes";
+
 /// The parameters that the three listings of keys have in common.
 struct Listing<'c> {
     call: &'c ReadCall<'c>,
@@ -64,6 +67,8 @@ struct Listing<'c> {
     delimiter: &'c str,
     most: usize,
     encodes: bool,
+    /// True if it shows of archived objects how far their restorations are.
+    shows_restorations: bool,
 }
 
 impl<'c> Listing<'c> {
@@ -83,6 +88,7 @@ impl<'c> Listing<'c> {
             delimiter: call.query.get("delimiter").unwrap_or_default(),
             most: number(call, "max-keys", PAGE_MAX)?,
             encodes,
+            shows_restorations: shows_restorations(call)?,
         })
     }
 
@@ -164,15 +170,49 @@ impl<'c> Listing<'c> {
             writer.element("Contents", |writer| {
                 writer.text("Key", self.encoded(key));
                 describe(writer, version, owners);
+                self.restoration(writer, version);
             });
         }
+    }
+
+    /// The element that shows a restoration, where it was asked for and there is one.
+    fn restoration(&self, writer: &mut XmlWriter, version: &ObjectVersion) {
+        let now = self.call.now;
+        let data = version.data.as_ref().filter(|_| self.shows_restorations);
+        let Some((data, until)) = data.and_then(|data| data.restored_until.map(|end| (data, end)))
+        else {
+            return;
+        };
+        if until <= now {
+            return;
+        }
+        let is_going_on = data.is_being_restored(now);
+        writer.element("RestoreStatus", |writer| {
+            writer.text("IsRestoreInProgress", is_going_on);
+            writer.text_if("RestoreExpiryDate", (!is_going_on).then(|| until.rfc3339_millis()));
+        });
     }
 
     fn answer(&self, root: &str, fill: impl FnOnce(&mut XmlWriter)) -> Reply {
         let namespace = self.call.dialect().names().namespace;
         let reply = Reply::xml(XmlWriter::document(root, namespace, fill));
+        let reply = if self.shows_restorations { reply.at_this_time() } else { reply };
         let region = self.call.bucket.map(|bucket| bucket.region.clone());
         reply.with_some("x-store-bucket-region", region)
+    }
+}
+
+/// Tells whether a request asks for restorations: they are the one attribute that is not shown to everybody.
+///
+/// # Errors
+/// `InvalidArgument` for an attribute that is none.
+fn shows_restorations(call: &ReadCall<'_>) -> Result<bool, Error> {
+    let Some(names) = call.fields.get(ATTRIBUTES)? else {
+        return Ok(false);
+    };
+    match names.split(',').all(|name| name.trim() == "RestoreStatus") {
+        true => Ok(true),
+        false => Err(Error::argument(ATTRIBUTES, Some(&names), "Invalid attribute name specified")),
     }
 }
 
@@ -308,6 +348,7 @@ pub fn versions(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
                 writer.text("VersionId", version.version);
                 writer.text("IsLatest", is_latest);
                 describe(writer, version, Some(&directory));
+                listing.restoration(writer, version);
             });
         }
         listing.prefixes(writer, &page);

@@ -4,6 +4,7 @@ pub mod access_point;
 pub mod append;
 pub mod bucket;
 pub mod bucket_config;
+pub mod bucket_kinds;
 pub mod copy_object;
 pub mod delete_object;
 pub mod directory_bucket;
@@ -28,6 +29,8 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use bytes::Bytes;
+use std::num::NonZeroU32;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -154,6 +157,8 @@ pub struct Settings {
     pub hosts: HostTable,
     /// The least bytes of a part that is not the last of its object.
     pub part_bytes_min: u64,
+    /// Restorations of archived objects take the usual time divided by this.
+    pub restore_speed: NonZeroU32,
 }
 
 /// The least bytes of a part that is not the last of its object, as the real service has it.
@@ -169,6 +174,7 @@ impl Default for Settings {
             dialect: Dialect::default(),
             hosts: HostTable::default(),
             part_bytes_min: PART_BYTES_MIN,
+            restore_speed: NonZeroU32::MIN,
         }
     }
 }

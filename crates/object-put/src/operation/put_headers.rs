@@ -381,24 +381,33 @@ impl Values {
     }
 }
 
-/// The storage class of an object in a bucket of this kind.
-fn class_in(bucket: &Bucket, named: Option<StorageClass>) -> Result<StorageClass, Error> {
-    let default = match (bucket.kind, bucket.zone_kind) {
+/// The class of objects in a bucket of this kind that name none.
+const fn default_class(kind: BucketKind, zone: ZoneKind) -> StorageClass {
+    match (kind, zone) {
         (BucketKind::GeneralPurpose, _) => StorageClass::Standard,
         (BucketKind::Directory, ZoneKind::Availability) => StorageClass::ExpressOnezone,
         (BucketKind::Directory, ZoneKind::Local) => StorageClass::OnezoneIa,
         (BucketKind::OnPremises, _) => StorageClass::Outposts,
-    };
-    let Some(class) = named else {
-        return Ok(default);
-    };
-    let fits = match bucket.kind {
+    }
+}
+
+/// Tells whether objects in a bucket of this kind can be of a class.
+#[must_use]
+pub fn takes_class(kind: BucketKind, zone: ZoneKind, class: StorageClass) -> bool {
+    match kind {
         BucketKind::GeneralPurpose => {
             !matches!(class, StorageClass::Outposts | StorageClass::ExpressOnezone)
         }
-        BucketKind::Directory => class == default,
-        BucketKind::OnPremises => class == StorageClass::Outposts,
+        BucketKind::Directory | BucketKind::OnPremises => class == default_class(kind, zone),
+    }
+}
+
+/// The storage class of an object in a bucket of this kind.
+fn class_in(bucket: &Bucket, named: Option<StorageClass>) -> Result<StorageClass, Error> {
+    let Some(class) = named else {
+        return Ok(default_class(bucket.kind, bucket.zone_kind));
     };
+    let fits = takes_class(bucket.kind, bucket.zone_kind, class);
     let refused = || Error::InvalidStorageClass { class: class.name().to_owned() };
     fits.then_some(class).ok_or_else(refused)
 }

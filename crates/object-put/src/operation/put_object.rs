@@ -128,6 +128,7 @@ impl Admission {
             tags: self.headers.tags.clone(),
             acl: self.acl.clone(),
             lock: self.headers.lock,
+            restored_from: None,
             restored_until: None,
         }
     }

@@ -1,4 +1,6 @@
-//! RestoreObject: an archived object can be read for a number of days.
+//! RestoreObject: an archived object can be read for a number of days, once the time has passed that fetching it takes.
+
+use std::time::Duration;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -21,6 +23,23 @@ enum Tier {
     #[default]
     Standard,
     Bulk,
+}
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+
+impl Tier {
+    /// The longest that a restoration usually takes; `None` where the class does not have the tier.
+    const fn usual_time(self, is_deep: bool) -> Option<Duration> {
+        let seconds = match (self, is_deep) {
+            (Self::Expedited, false) => 5 * MINUTE,
+            (Self::Expedited, true) => return None,
+            (Self::Standard, false) => 5 * HOUR,
+            (Self::Bulk, false) | (Self::Standard, true) => 12 * HOUR,
+            (Self::Bulk, true) => 48 * HOUR,
+        };
+        Some(Duration::from_secs(seconds))
+    }
 }
 
 /// A `RestoreRequest` document.
@@ -59,11 +78,11 @@ impl RestoreRequest {
     }
 }
 
-/// `RestoreObject`. The object can be read at once: its archive is no other place.
+/// `RestoreObject`. One that is restored already is only told another end.
 ///
 /// # Errors
 /// `MalformedXml`; `InvalidArgument` for days that are none; those of [`find_unhidden`]; `NotArchived`; `InvalidArgument` for a tier that
-/// the object's class does not have.
+/// the object's class does not have; `RestoreAlreadyInProgress`.
 pub fn restore(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let request = RestoreRequest::from_xml(call.body)?;
     let found = find_unhidden(call, tx)?;
@@ -71,14 +90,20 @@ pub fn restore(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     if !data.class.is_archived() {
         return Err(Error::NotArchived { class: data.class.name().to_owned() });
     }
-    if data.class == StorageClass::DeepArchive && request.tier == Tier::Expedited {
+    let Some(time) = request.tier.usual_time(data.class == StorageClass::DeepArchive) else {
         let reason = "Retrieval option is not supported by this storage class";
         return Err(Error::argument("Tier", Some("Expedited"), reason));
+    };
+    if data.is_being_restored(call.now) {
+        return Err(Error::RestoreAlreadyInProgress);
     }
-    // One that can be read already is only told another end.
-    let status = if data.is_readable(call.now) { 200 } else { 202 };
+    let (status, done) = match data.is_readable(call.now) {
+        true => (200, call.now),
+        false => (202, call.now.plus(time / call.settings.restore_speed.get())),
+    };
     change(call, tx, status, |data| {
-        data.restored_until = Some(midnight_after(call.now, request.days));
+        data.restored_from = Some(done);
+        data.restored_until = Some(midnight_after(done, request.days));
         Ok(())
     })
 }

@@ -1,4 +1,4 @@
-//! `CreateSession`: temporary credentials for one directory bucket.
+//! `CreateSession`: temporary credentials for one directory bucket, or for one access point to it.
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -38,6 +38,7 @@ pub fn create(
         fields: call.fields,
         query: call.query,
         secure: call.secure,
+        point: call.point,
     };
     let mut mode = None;
     for own in [SessionMode::ReadWrite, SessionMode::ReadOnly] {
@@ -51,6 +52,7 @@ pub fn create(
         key_check: key_check(&principal.key),
         bucket: bucket.id,
         bucket_name: bucket.name.clone(),
+        point: call.point.map(|point| point.bare_arn(&bucket.region)),
         mode: mode.ok_or(Error::AccessDenied)?,
         key: EncryptionRequest::read(call.fields)?.of_session(call, tx)?,
         expires: call.now.plus(SESSION_TIME),

@@ -38,6 +38,9 @@ pub mod reserved_bucket_names {
     /// Ends of the names of directory buckets, in either vocabulary.
     pub const OF_DIRECTORIES: [&str; 2] =
         [super::AMZ.directory_suffix, super::STORE.directory_suffix];
+    /// Ends of the names of access points to directory buckets, in either vocabulary.
+    pub const OF_DIRECTORY_POINTS: [&str; 2] =
+        [super::AMZ.directory_point_suffix, super::STORE.directory_point_suffix];
 }
 
 /// The vocabulary that a request speaks.
@@ -68,6 +71,8 @@ pub struct DialectNames {
     pub scope_end: &'static str,
     /// Services that a credential scope may name.
     pub scope_services: &'static [&'static str],
+    /// Services that a credential scope may name for what is on premises, and nowhere else.
+    pub on_premises_services: &'static [&'static str],
     /// The start of the values of `content-sha256` that announce signed chunks.
     pub streaming_signed: &'static str,
     /// The same for signatures with a key pair.
@@ -98,6 +103,8 @@ pub struct DialectNames {
     pub log_group: &'static str,
     /// End of the name of a directory bucket.
     pub directory_suffix: &'static str,
+    /// End of the name of an access point to a directory bucket.
+    pub directory_point_suffix: &'static str,
     /// The header with the id of a request.
     pub request_id_header: &'static str,
     /// The header with the second id of a request.
@@ -121,7 +128,8 @@ const STORE: DialectNames = DialectNames {
     asymmetric_algorithm: "STORE4-ECDSA-P256-SHA256",
     key_prefix: "STORE4",
     scope_end: "store4_request",
-    scope_services: &["s3", "store", DIRECTORY_SERVICE, "s3-outposts"],
+    scope_services: &["s3", "store", DIRECTORY_SERVICE],
+    on_premises_services: &["s3-outposts", "store-outposts"],
     streaming_signed: "STREAMING-STORE4-HMAC-SHA256-PAYLOAD",
     streaming_signed_asymmetric: "STREAMING-STORE4-ECDSA-P256-SHA256-PAYLOAD",
     chunk_algorithm: "STORE4-HMAC-SHA256-PAYLOAD",
@@ -137,6 +145,7 @@ const STORE: DialectNames = DialectNames {
     group_prefix: "http://acs.store/groups/",
     log_group: "store/LogDelivery",
     directory_suffix: "--x-store",
+    directory_point_suffix: "--xa-store",
     request_id_header: "x-store-request-id",
     second_id_header: "x-store-id-2",
     namespace: "http://store/doc/2006-03-01/",
@@ -153,7 +162,8 @@ const AMZ: DialectNames = DialectNames {
     asymmetric_algorithm: "AWS4-ECDSA-P256-SHA256",
     key_prefix: "AWS4",
     scope_end: "aws4_request",
-    scope_services: &["s3", DIRECTORY_SERVICE, "s3-outposts"],
+    scope_services: &["s3", DIRECTORY_SERVICE],
+    on_premises_services: &["s3-outposts"],
     streaming_signed: "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
     streaming_signed_asymmetric: "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD",
     chunk_algorithm: "AWS4-HMAC-SHA256-PAYLOAD",
@@ -169,6 +179,7 @@ const AMZ: DialectNames = DialectNames {
     group_prefix: "http://acs.amazonaws.com/groups/",
     log_group: "s3/LogDelivery",
     directory_suffix: "--x-s3",
+    directory_point_suffix: "--xa-s3",
     request_id_header: "x-amz-request-id",
     second_id_header: "x-amz-id-2",
     namespace: "http://s3.amazonaws.com/doc/2006-03-01/",
@@ -287,6 +298,8 @@ pub fn without_point_arn_prefix(arn: &str) -> Option<&str> {
     let services = [
         "aws:s3:",
         "aws:s3-outposts:",
+        "aws:s3express:",
+        "store:express:",
         "store:store:",
         "store:s3-outposts:",
         "store:store-outposts:",

@@ -18,6 +18,7 @@ use crate::auth::authorize;
 use crate::auth::credentials::{Credentials, is_scoped_to};
 use crate::auth::payload::Payload;
 use crate::auth::policy;
+use crate::auth::scope::ServiceScope;
 use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::body_headers::BodyHeaders;
@@ -38,7 +39,7 @@ use crate::server::download::ResponseBody;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
-use crate::store::access_point::AccessPoint;
+use crate::store::access_point::{AccessPoint, is_directory_point_name};
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::session_key;
 use crate::store::tables::BUCKETS;
@@ -183,12 +184,14 @@ impl ObjectPut {
         let fields = fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
         let (location, operation) =
             self.locate(head, &fields, query).map_err(|error| refused(NO_OPERATION, error))?;
+        let found = self.find_point(&location).map_err(|error| refused(operation.name, error))?;
+        let here = self.scope(&location, found.as_deref());
         let (caller, verified) = check_built(operation, head, query)
             .and_then(|()| directory_bucket::check_place(operation, &location, query))
-            .and_then(|()| self.authenticate(head, &location, &fields, query, now))
+            .and_then(|()| self.authenticate(head, &location, &here, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;
         let (location, point) =
-            self.lead(operation, location).map_err(|error| refused(operation.name, error))?;
+            lead(operation, location, found).map_err(|error| refused(operation.name, error))?;
         let fields = fields.without_future_dates(now);
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
@@ -226,42 +229,41 @@ impl ObjectPut {
         Ok((location, operation))
     }
 
-    /// Leads a request through the access point that stands in the place of its bucket: by alias, or in a host by name and account.
-    fn lead(
-        &self,
-        operation: &'static Operation,
-        mut location: Location,
-    ) -> Result<(Location, Option<Arc<AccessPoint>>), Error> {
+    /// The access point that stands in the place of a bucket: by alias, or in a host by name and account, to a directory bucket by its name
+    /// alone.
+    fn find_point(&self, location: &Location) -> Result<Option<Arc<AccessPoint>>, Error> {
         let Some(name) = location.bucket.as_deref() else {
-            return Ok((location, None));
+            return Ok(None);
         };
-        let is_own = matches!(location.host, Some(HostKind::AccessPoint | HostKind::OnPremises));
-        if matches!(location.host, Some(HostKind::Zonal | HostKind::Website)) {
-            return Ok((location, None));
-        }
         let points = self.access_points();
-        // Each of the two kinds of hosts has its own; a base host has both.
+        // Each kind of host has its own; a base host has all.
         let fits = |point: &Arc<AccessPoint>| match location.host {
-            None => false,
+            Some(HostKind::Base) => true,
             Some(HostKind::OnPremises) => point.deployment.is_some(),
-            Some(HostKind::AccessPoint) => point.deployment.is_none(),
-            Some(_) => true,
+            Some(HostKind::AccessPoint) => point.deployment.is_none() && !point.is_directory(),
+            None | Some(HostKind::Zonal) => point.is_directory(),
+            Some(HostKind::Website) => false,
         };
-        let labelled = || points.by_label(name).filter(fits);
-        let Some(point) = points.by_alias(name).filter(|_| !is_own).or_else(labelled) else {
-            return match is_own || name.ends_with(ALIAS_SUFFIX) {
-                true => Err(Error::NoSuchAccessPoint { name: name.to_owned() }),
-                false => Ok((location, None)),
-            };
+        let is_shared = matches!(location.host, None | Some(HostKind::Base));
+        let aliased = points.by_alias(name).filter(|_| is_shared);
+        let Some(point) = aliased.or_else(|| points.by_label(name).filter(fits)) else {
+            return Ok(None);
         };
         // Where both are served, a bucket comes before an access point.
         let mut tx = Tx::new(&*self.0.store);
-        if !is_own && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some() {
-            return Ok((location, None));
-        }
-        access_point::check(operation)?;
-        location.bucket = Some(point.bucket.clone());
-        Ok((location, Some(point)))
+        let is_hidden = is_shared && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some();
+        Ok(Some(point).filter(|_| !is_hidden))
+    }
+
+    /// The scope that the credentials of a request must have.
+    pub(super) fn scope(
+        &self,
+        location: &Location,
+        point: Option<&AccessPoint>,
+    ) -> ServiceScope<'_> {
+        let on_premises = location.host == Some(HostKind::OnPremises)
+            || point.is_some_and(|point| point.deployment.is_some());
+        ServiceScope { region: &self.0.settings.region, on_premises }
     }
 
     /// The sender, whose credentials the cache of access keys verifies.
@@ -269,6 +271,7 @@ impl ObjectPut {
         &self,
         head: &Head,
         location: &Location,
+        here: &ServiceScope<'_>,
         fields: &Fields<'_>,
         query: &Query,
         now: Timestamp,
@@ -291,8 +294,7 @@ impl ObjectPut {
             return Err(Error::SeveralAuthorizations);
         }
         let authorization = fields.get("authorization")?;
-        let region = &self.0.settings.region;
-        let credentials = Credentials::read(authorization.as_deref(), fields, query, region)?;
+        let credentials = Credentials::read(authorization.as_deref(), fields, query, here)?;
         let Some(id) = credentials.access_key() else {
             let Credentials::Anonymous(payload) = credentials else {
                 return Err(Error::Internal);
@@ -469,6 +471,10 @@ impl ObjectPut {
         let bucket =
             request.access().map(|access| authorize::authorize(&access, tx)).transpose()?;
         if let Some(bucket) = &bucket {
+            // Whether it goes is not decided yet: until then it is there for who reads, and nobody may write.
+            if bucket.deleting && !matches!(request.operation.run, Run::Read(_)) {
+                return Err(Error::OperationAborted);
+            }
             if bucket.kind == BucketKind::Directory {
                 directory_bucket::check_headers(request.operation, &request.fields)?;
             }
@@ -491,6 +497,37 @@ async fn proved(mut request: ParsedRequest<'_>) -> Result<ParsedRequest<'_>, Ref
             let (dialect, operation) = (request.fields.dialect(), request.operation.name);
             Err(Refused { dialect, operation, error })
         }
+    }
+}
+
+/// Leads a request through the access point that was found in the place of its bucket.
+///
+/// # Errors
+/// [`Error::NoSuchAccessPoint`] where nothing else can stand, [`Error::MethodNotAllowed`].
+fn lead(
+    operation: &'static Operation,
+    mut location: Location,
+    found: Option<Arc<AccessPoint>>,
+) -> Result<(Location, Option<Arc<AccessPoint>>), Error> {
+    if let Some(point) = found {
+        access_point::check(operation, &point)?;
+        location.bucket = Some(point.bucket.clone());
+        return Ok((location, Some(point)));
+    }
+    let name = location.bucket.as_deref().unwrap_or_default();
+    let is_of_directories = is_directory_point_name(name);
+    let is_own = match location.host {
+        Some(HostKind::AccessPoint | HostKind::OnPremises) => true,
+        Some(HostKind::Zonal) => is_of_directories,
+        // Who would make a bucket of a name that none can have is told so.
+        Some(HostKind::Base) | None => {
+            (name.ends_with(ALIAS_SUFFIX) || is_of_directories) && operation.name != "CreateBucket"
+        }
+        Some(HostKind::Website) => false,
+    };
+    match is_own {
+        true => Err(Error::NoSuchAccessPoint { name: name.to_owned() }),
+        false => Ok((location, None)),
     }
 }
 

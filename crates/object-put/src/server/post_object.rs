@@ -120,8 +120,8 @@ impl ObjectPut {
         bucket: &str,
     ) -> Result<(Caller, SizeRange), Error> {
         let all = SizeRange { least: 0, most: BODY_BYTES_MAX };
-        let Some(credentials) = FormCredentials::read(form, dialect, &self.0.settings.region)?
-        else {
+        let here = self.scope(&request.location, request.point.as_deref());
+        let Some(credentials) = FormCredentials::read(form, dialect, &here)? else {
             return Ok((request.caller.clone(), all));
         };
         let id = credentials.access_key;

@@ -1,5 +1,6 @@
 //! The service and its builder: the stores, the caches and the settings that all requests share.
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use triptych_core::blobs::Blobs;
@@ -124,6 +125,13 @@ impl Builder {
     #[must_use]
     pub const fn part_bytes_min(mut self, bytes: u64) -> Self {
         self.settings.part_bytes_min = bytes;
+        self
+    }
+
+    /// Restorations of archived objects take the usual time divided by `speed`: hours unless told otherwise.
+    #[must_use]
+    pub const fn restore_speed(mut self, speed: NonZeroU32) -> Self {
+        self.settings.restore_speed = speed;
         self
     }
 

@@ -115,7 +115,7 @@ impl ObjectPut {
 
     fn website_of(&self, bucket: &str) -> Result<Website, Error> {
         let mut tx = Tx::new(&*self.0.store);
-        let found = BUCKETS.peek(&mut tx, &bucket.to_owned())?.filter(|bucket| !bucket.deleting);
+        let found = BUCKETS.peek(&mut tx, &bucket.to_owned())?;
         let found = found.ok_or_else(|| Error::NoSuchBucket { bucket: bucket.to_owned() })?;
         Website::of_bucket(&mut tx, found.id)?.ok_or_else(|| Error::NotConfigured {
             code: MISSING.0,

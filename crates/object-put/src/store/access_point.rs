@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
 
+use crate::request::dialect::reserved_bucket_names::OF_DIRECTORY_POINTS;
+use crate::store::bucket::zone_before;
+
 /// An access point, as stored under its account and name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,9 +49,19 @@ impl AccessPoint {
         }
     }
 
-    /// Its name with its account, and with its deployment where it is in one, as hosts have it.
+    /// Tells whether it leads to a directory bucket.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
+        is_directory_point_name(&self.name)
+    }
+
+    /// Its name with its account, and with its deployment where it is in one, as hosts have it; that of one to a directory bucket is its
+    /// name alone, which is the only one in its zone.
     #[must_use]
     pub fn label(&self) -> String {
+        if self.is_directory() {
+            return self.name.clone();
+        }
         let start = format!("{}-{}", self.name, self.account);
         match &self.deployment {
             None => start,
@@ -66,6 +79,18 @@ pub fn is_name(name: &str) -> bool {
         && name.bytes().all(fits)
         && !name.starts_with('-')
         && !name.ends_with('-')
+}
+
+/// Tells whether `name` is one of access points to directory buckets alone.
+#[must_use]
+pub fn is_directory_point_name(name: &str) -> bool {
+    OF_DIRECTORY_POINTS.iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// The id of the zone that the name of an access point to a directory bucket names.
+#[must_use]
+pub fn point_zone_of(name: &str) -> Option<&str> {
+    zone_before(name, &OF_DIRECTORY_POINTS)
 }
 
 /// An access point as an ARN names it.
@@ -118,6 +143,25 @@ mod tests {
         assert_eq!(outpost, Some(NamedPoint { resource, key: Some("k"), ..point }));
         for wrong in ["", "a:b", "us-east-1:1:bucket/a", "accesspoint/ap", "a:1:outpost/op"] {
             assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_an_access_point_to_a_directory_bucket_names_its_zone() {
+        for (name, is_of_directories, zone) in [
+            ("ap--use1-az4--xa-s3", true, Some("use1-az4")),
+            ("ap--use1-az4--xa-store", true, Some("use1-az4")),
+            ("a--b--usw2-lax1-az1--xa-s3", true, Some("usw2-lax1-az1")),
+            ("--use1-az4--xa-s3", true, None),
+            ("ap--use1--xa-s3", true, None),
+            ("ap--xa-s3", true, None),
+            ("a.p--use1-az4--xa-s3", true, None),
+            ("ap--use1-az4--x-s3", false, None),
+            ("ap--use1-az4--xa-s3-111122223333", false, None),
+            ("ap", false, None),
+        ] {
+            assert_eq!(is_directory_point_name(name), is_of_directories, "{name}");
+            assert_eq!(point_zone_of(name), zone, "{name}");
         }
     }
 

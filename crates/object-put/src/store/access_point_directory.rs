@@ -28,7 +28,8 @@ impl AccessPointDirectory {
         let mut own = Self::default();
         for (_, point) in rows {
             let point = Arc::new(point);
-            own.by_label.insert(point.label(), Arc::clone(&point));
+            // Of two with one name, which no seed file has, the first stays.
+            own.by_label.entry(point.label()).or_insert_with(|| Arc::clone(&point));
             if let Some(alias) = &point.alias {
                 own.by_alias.insert(alias.clone(), Arc::clone(&point));
             }
@@ -42,7 +43,7 @@ impl AccessPointDirectory {
         self.by_alias.get(alias).map(Arc::clone)
     }
 
-    /// The access point that a host names: its name, a hyphen, its account.
+    /// The access point that a host names: its name, a hyphen, its account; to a directory bucket its name alone.
     #[must_use]
     pub fn by_label(&self, label: &str) -> Option<Arc<AccessPoint>> {
         self.by_label.get(label).map(Arc::clone)

@@ -227,6 +227,7 @@ mod tests {
                 tags: crate::store::tagging::Tags::default(),
                 acl: crate::auth::acl::Acl::default(),
                 lock: crate::store::lock::ObjectLock::default(),
+                restored_from: None,
                 restored_until: None,
             })),
         };

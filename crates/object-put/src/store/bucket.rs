@@ -169,7 +169,8 @@ pub struct Bucket {
     /// Its ACL.
     #[serde(default)]
     pub acl: Acl,
-    /// Set by the first step of DeleteBucket: no new row may come while the second looks whether there is one.
+    /// Set by the first step of DeleteBucket: no new row may come while the second looks whether there is one. Until it has, the bucket is
+    /// there for everybody who reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleting: bool,
 }
@@ -207,13 +208,23 @@ pub fn is_directory_name(name: &str) -> bool {
 }
 
 fn without_directory_suffix(name: &str) -> Option<&str> {
-    reserved_bucket_names::OF_DIRECTORIES.iter().find_map(|suffix| name.strip_suffix(suffix))
+    without_one_of(name, &reserved_bucket_names::OF_DIRECTORIES)
+}
+
+fn without_one_of<'n>(name: &'n str, suffixes: &[&str]) -> Option<&'n str> {
+    suffixes.iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
 /// The id of the zone that the name of a directory bucket names: `<base>--<zone>`, and the end that such names have.
 #[must_use]
 pub fn zone_of(name: &str) -> Option<&str> {
-    let (base, zone) = without_directory_suffix(name)?.rsplit_once("--")?;
+    zone_before(name, &reserved_bucket_names::OF_DIRECTORIES)
+}
+
+/// The id of the zone that a name with one of these ends names before it.
+#[must_use]
+pub fn zone_before<'n>(name: &'n str, suffixes: &[&str]) -> Option<&'n str> {
+    let (base, zone) = without_one_of(name, suffixes)?.rsplit_once("--")?;
     let has_parts = zone.contains('-') && zone.split('-').all(|part| !part.is_empty());
     (!base.is_empty() && !base.ends_with('-') && !name.contains('.') && has_parts).then_some(zone)
 }
@@ -225,7 +236,7 @@ pub fn zone_of(name: &str) -> Option<&str> {
 /// # Errors
 /// [`Error::InvalidBucketName`].
 pub fn check_name(name: &str) -> Result<(), Error> {
-    use reserved_bucket_names::{PREFIXES, SUFFIXES};
+    use reserved_bucket_names::{OF_DIRECTORY_POINTS, PREFIXES, SUFFIXES};
     let label = |label: &str| {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         !label.is_empty()
@@ -237,7 +248,7 @@ pub fn check_name(name: &str) -> Result<(), Error> {
         && name.split('.').all(label)
         && name.parse::<std::net::Ipv4Addr>().is_err()
         && !PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        && !SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+        && !SUFFIXES.iter().chain(&OF_DIRECTORY_POINTS).any(|suffix| name.ends_with(suffix))
         && (!is_directory_name(name) || zone_of(name).is_some());
     if fits { Ok(()) } else { Err(Error::InvalidBucketName { bucket: name.to_owned() }) }
 }
@@ -287,6 +298,8 @@ mod tests {
             "abc--ol-s3",
             "abc.mrap",
             "abc--table-s3",
+            "abc--use1-az4--xa-s3",
+            "abc--use1-az4--xa-store",
         ];
         for name in reserved {
             assert!(check_name(name).is_err(), "{name}");

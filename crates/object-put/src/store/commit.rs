@@ -89,12 +89,13 @@ fn is_deleted_since(
 /// The bucket with this name, if it is still the one that the start saw.
 ///
 /// # Errors
-/// [`Error::NoSuchBucket`] if it went away.
+/// [`Error::NoSuchBucket`] if it went away, [`Error::OperationAborted`] while that is being decided.
 pub fn same_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Arc<Bucket>, Error> {
-    BUCKETS
-        .get_shared(tx, &seen.name)?
-        .filter(|bucket| bucket.id == seen.id && !bucket.deleting)
-        .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })
+    match BUCKETS.get_shared(tx, &seen.name)?.filter(|bucket| bucket.id == seen.id) {
+        Some(bucket) if bucket.deleting => Err(Error::OperationAborted),
+        Some(bucket) => Ok(bucket),
+        None => Err(Error::NoSuchBucket { bucket: seen.name.clone() }),
+    }
 }
 
 /// The sequence of a version that comes after `newest`: the time in microseconds, or one more where the clock stands behind.

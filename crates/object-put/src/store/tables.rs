@@ -5,11 +5,11 @@
 //! A change of a key's rows writes its row of `CURRENT`, or the guard of its slot in `DELETE_GUARDS`, or both:
 //! a transaction that reads both sees every other.
 //!
-//! Rows that say what an object is are checked: one that was damaged, or that stands in another's place, is none.
+//! Every row is checked: one that was damaged, or that stands in another's place, is none.
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
-use triptych_core::kv::Table;
+use triptych_core::kv::{self, Record, Table};
 
 use crate::auth::account::{AccessKey, Account};
 use crate::kms::key::{KeyId, KmsKey};
@@ -28,54 +28,59 @@ pub type ObjectKey = (u64, Vec<u8>);
 /// A bucket's number, the bytes of a key, and a version's place: see [`version_place`].
 pub type VersionKey = (u64, Vec<u8>, u64);
 
+/// The table of this number; its rows are checked.
+const fn table<K: kv::Key, V: Record>(number: u8) -> Table<K, V> {
+    Table::new(number).checked()
+}
+
 /// Buckets by name.
-pub const BUCKETS: Table<String, Bucket> = Table::new(1);
+pub const BUCKETS: Table<String, Bucket> = table(1);
 /// The object that a plain GET of the key finds.
-pub const CURRENT: Table<ObjectKey, ObjectVersion> = Table::new(2).checked();
+pub const CURRENT: Table<ObjectKey, ObjectVersion> = table(2);
 /// Versions that are not current, and all delete markers, newest first within a key.
-pub const NONCURRENT: Table<VersionKey, ObjectVersion> = Table::new(3).checked();
+pub const NONCURRENT: Table<VersionKey, ObjectVersion> = table(3);
 /// The `null` version of a key, while it stands in `NONCURRENT`.
-pub const NULLS: Table<ObjectKey, VersionId> = Table::new(4);
+pub const NULLS: Table<ObjectKey, VersionId> = table(4);
 /// Guards of deletes, by slots of a bucket's keys: they tell a key that was never there from one that came and went.
-pub const DELETE_GUARDS: Table<(u64, u16), DeleteGuard> = Table::new(5);
+pub const DELETE_GUARDS: Table<(u64, u16), DeleteGuard> = table(5);
 /// Part lists by number, in chunks.
-pub const PARTS: Table<(u64, u32), PartListChunk> = Table::new(6).checked();
+pub const PARTS: Table<(u64, u32), PartListChunk> = table(6);
 /// Blobs that no record names any more: when that began (milliseconds), the blob's name.
-pub const GARBAGE: Table<(u64, [u8; 32]), ()> = Table::new(7);
+pub const GARBAGE: Table<(u64, [u8; 32]), ()> = table(7);
 /// Accounts by id.
-pub const ACCOUNTS: Table<String, Account> = Table::new(8);
+pub const ACCOUNTS: Table<String, Account> = table(8);
 /// Access keys by id.
-pub const ACCESS_KEYS: Table<String, AccessKey> = Table::new(9);
+pub const ACCESS_KEYS: Table<String, AccessKey> = table(9);
 /// Configurations of a bucket (lifecycle, policy, ...) by bucket number and name, as they were put.
-pub const BUCKET_CONFIGS: Table<(u64, String), Bytes> = Table::new(10);
+pub const BUCKET_CONFIGS: Table<(u64, String), Bytes> = table(10);
 
 /// Part lists that no record names any more: when that began (milliseconds), the number of the list. A pass frees their
 /// bodies chunk by chunk, so that whoever discards an object of 10,000 parts writes one row.
-pub const DISCARDED_LISTS: Table<(u64, u64), ()> = Table::new(11);
+pub const DISCARDED_LISTS: Table<(u64, u64), ()> = table(11);
 /// Uploads in parts that are not finished, in the order in which those of a key began.
-pub const UPLOADS: Table<UploadKey, Upload> = Table::new(12);
+pub const UPLOADS: Table<UploadKey, Upload> = table(12);
 /// Parts of uploads that are not finished: the number of the upload, that of the part.
-pub const UPLOAD_PARTS: Table<(u64, u32), UploadPart> = Table::new(13);
+pub const UPLOAD_PARTS: Table<(u64, u32), UploadPart> = table(13);
 /// Uploads that were completed a short time ago.
-pub const COMPLETED_UPLOADS: Table<UploadKey, CompletedUpload> = Table::new(14);
+pub const COMPLETED_UPLOADS: Table<UploadKey, CompletedUpload> = table(14);
 /// Remains of uploads that ended: when it is due (milliseconds), and a number that says of which. A pass frees it in steps.
-pub const UPLOAD_ENDS: Table<(u64, u64), UploadEnd> = Table::new(15);
+pub const UPLOAD_ENDS: Table<(u64, u64), UploadEnd> = table(15);
 /// Part lists that no object names yet, by number.
-pub const DRAFT_LISTS: Table<u64, DraftList> = Table::new(16);
+pub const DRAFT_LISTS: Table<u64, DraftList> = table(16);
 /// Keys that have unfinished uploads.
-pub const UPLOADED_KEYS: Table<ObjectKey, UploadedKey> = Table::new(17);
+pub const UPLOADED_KEYS: Table<ObjectKey, UploadedKey> = table(17);
 /// Ids of the root keys that bodies of the store are sealed with.
-pub const ROOT_KEYS: Table<String, ()> = Table::new(24);
+pub const ROOT_KEYS: Table<String, ()> = table(24);
 
 /// Key-management keys of the embedded key service by id.
-pub const KMS_KEYS: Table<String, KmsKey> = Table::new(25);
+pub const KMS_KEYS: Table<String, KmsKey> = table(25);
 /// Their aliases: the account and the alias.
-pub const KMS_ALIASES: Table<(String, String), KeyId> = Table::new(26);
+pub const KMS_ALIASES: Table<(String, String), KeyId> = table(26);
 
 /// Keys that tokens of sessions are sealed with, by name, each wrapped by a root key.
-pub const SESSION_KEYS: Table<String, Bytes> = Table::new(27);
+pub const SESSION_KEYS: Table<String, Bytes> = table(27);
 /// Access points: the account, and the name with the deployment that it is in.
-pub const ACCESS_POINTS: Table<(String, String), AccessPoint> = Table::new(28);
+pub const ACCESS_POINTS: Table<(String, String), AccessPoint> = table(28);
 
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]

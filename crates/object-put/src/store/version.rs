@@ -147,6 +147,9 @@ pub struct ObjectData {
     /// Retention and legal hold.
     #[serde(default, skip_serializing_if = "ObjectLock::is_none")]
     pub lock: ObjectLock,
+    /// The moment at which a restoration of an archived object is done: it can be read from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored_from: Option<Timestamp>,
     /// The moment until which an archived object can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_until: Option<Timestamp>,
@@ -170,13 +173,23 @@ impl ObjectData {
     /// Tells whether it can be read at the time `now`: an archived object only while it is restored.
     #[must_use]
     pub fn is_readable(&self, now: Timestamp) -> bool {
-        !self.class.is_archived() || self.restored_until.is_some_and(|until| until > now)
+        let is_restored = self.restored_until.is_some_and(|until| until > now);
+        !self.class.is_archived() || (is_restored && !self.is_being_restored(now))
+    }
+
+    /// Tells whether a restoration of it is not done at the time `now`.
+    #[must_use]
+    pub fn is_being_restored(&self, now: Timestamp) -> bool {
+        self.restored_from.is_some_and(|from| from > now)
     }
 
     /// The value of the header that shows a restoration, while there is one.
     #[must_use]
     pub fn restoration(&self, now: Timestamp) -> Option<String> {
         let until = self.restored_until.filter(|until| *until > now)?;
+        if self.is_being_restored(now) {
+            return Some("ongoing-request=\"true\"".to_owned());
+        }
         Some(format!("ongoing-request=\"false\", expiry-date=\"{}\"", until.http_date()))
     }
 }

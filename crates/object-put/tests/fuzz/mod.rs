@@ -12,6 +12,7 @@ use object_put::auth::credentials::Credentials;
 use object_put::auth::key_pair::{public_key, takes_region, verifies};
 use object_put::auth::payload::Payload;
 use object_put::auth::policy::{Policy, PolicyRequest};
+use object_put::auth::scope::ServiceScope;
 use object_put::auth::session::{Session, SessionMode};
 use object_put::auth::session_token::SessionKey;
 use object_put::body::aws_chunked::{Decoder, Frame};
@@ -30,8 +31,8 @@ use object_put::request::host::{HostKind, HostTable};
 use object_put::request::location::Location;
 use object_put::request::query::Query;
 use object_put::request::xml::{Element, XmlWriter};
-use object_put::store::access_point::NamedPoint;
-use object_put::store::bucket::Bucket;
+use object_put::store::access_point::{NamedPoint, is_directory_point_name, point_zone_of};
+use object_put::store::bucket::{Bucket, check_name, is_directory_name};
 use object_put::store::key::{KEY_BYTES_MAX, Key};
 use object_put::store::lifecycle::Lifecycle;
 use object_put::store::list::StartAfter;
@@ -78,9 +79,12 @@ pub fn signature(data: &[u8]) {
     let Ok(authorization) = fields.get("authorization") else {
         return;
     };
-    let claim = Credentials::read(authorization.as_deref(), &fields, &query, "us-east-1");
-    if let Ok(Credentials::Anonymous(payload)) = claim {
-        assert!(!matches!(payload, Payload::Signed | Payload::SignedTrailer));
+    for on_premises in [false, true] {
+        let here = ServiceScope { region: "us-east-1", on_premises };
+        let claim = Credentials::read(authorization.as_deref(), &fields, &query, &here);
+        if let Ok(Credentials::Anonymous(payload)) = claim {
+            assert!(!matches!(payload, Payload::Signed | Payload::SignedTrailer));
+        }
     }
 }
 
@@ -206,6 +210,7 @@ pub fn session(data: &[u8]) {
         key_check: [7; 8],
         bucket: 5,
         bucket_name: "b".to_owned(),
+        point: Some("us-east-1:111122223333:accesspoint/ap--use1-az4--xa-s3".to_owned()),
         mode: SessionMode::ReadWrite,
         key: None,
         expires: Timestamp::from_seconds(300),
@@ -300,7 +305,8 @@ pub fn form(data: &[u8]) {
         if let Ok(head) = form.head(dialect) {
             assert!(head.iter().all(|(_, value)| !value.contains(['\r', '\n'])));
         }
-        let _ = FormCredentials::read(&form, dialect, "us-east-1");
+        let here = ServiceScope { region: "us-east-1", on_premises: false };
+        let _ = FormCredentials::read(&form, dialect, &here);
     }
     if let Ok(key) = form.key() {
         assert!(key.as_bytes().len() <= KEY_BYTES_MAX);
@@ -340,6 +346,7 @@ pub fn host(data: &[u8]) {
     let mut names = HostTable::default();
     names.add(HostKind::Website, ["web.example:80".to_owned()]);
     names.add(HostKind::AccessPoint, ["s3-accesspoint.example".to_owned()]);
+    names.add(HostKind::Zonal, ["zone.example".to_owned()]);
     if let Some(found) = names.find(host) {
         assert!(!found.label.is_empty() && found.label == found.label.to_ascii_lowercase());
     }
@@ -348,6 +355,11 @@ pub fn host(data: &[u8]) {
         assert!(location.key.is_none_or(|key| key.as_bytes().len() <= KEY_BYTES_MAX));
     }
     let _ = NamedPoint::of_bare_arn(host);
+    // A name that ends as those of access points to directory buckets is nothing else.
+    if is_directory_point_name(host) {
+        assert!(!is_directory_name(host) && check_name(host).is_err());
+    }
+    assert!(point_zone_of(host).is_none_or(|zone| host.contains(&format!("--{zone}--xa-"))));
 }
 
 /// A set of regions on the first line, and a signature with a key pair.

@@ -8,6 +8,8 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+pub mod data_directory;
+
 use std::sync::Arc;
 
 use hex::encode as hex;
@@ -47,6 +49,18 @@ pub const SEED: &str = r#"{
         { "name": "mybkt--use1-az4--x-s3", "owner": "111122223333", "kind": "directory", "zone": "use1-az4" },
         { "name": "onprem", "owner": "111122223333", "kind": "on-premises", "deployment": "op-01234567890123456" } ],
     "accessPoints": [
+        { "name": "mine--use1-az4--xa-s3", "account": "111122223333", "bucket": "mybkt--use1-az4--x-s3" },
+        { "name": "theirs--use1-az4--xa-store", "account": "444455556666", "bucket": "mybkt--use1-az4--x-s3" },
+        { "name": "every--use1-az4--xa-s3", "account": "111122223333", "bucket": "mybkt--use1-az4--x-s3", "policy": { "Statement": [
+            { "Effect": "Allow", "Principal": "*", "Action": "s3express:CreateSession", "Resource": "arn:aws:s3express:us-east-1:111122223333:accesspoint/every--use1-az4--xa-s3" } ] } },
+        { "name": "read--use1-az4--xa-s3", "account": "111122223333", "bucket": "mybkt--use1-az4--x-s3", "policy": { "Statement": [
+            { "Effect": "Allow", "Principal": { "AWS": "444455556666" }, "Action": "s3express:CreateSession",
+              "Resource": "arn:aws:s3express:us-east-1:111122223333:accesspoint/read--use1-az4--xa-s3",
+              "Condition": { "StringEquals": { "s3express:SessionMode": "ReadOnly" } } } ] } },
+        { "name": "shut--use1-az4--xa-s3", "account": "111122223333", "bucket": "mybkt--use1-az4--x-s3", "policy": { "Statement": [
+            { "Effect": "Deny", "Principal": "*", "Action": "express:CreateSession",
+              "Resource": "arn:store:express:us-east-1:111122223333:accesspoint/shut--use1-az4--xa-s3",
+              "Condition": { "StringEquals": { "express:SessionMode": "ReadWrite" } } } ] } },
         { "name": "myap", "account": "111122223333", "bucket": "bkt", "alias": "myap-abc--s3alias" },
         { "name": "outap", "account": "111122223333", "bucket": "onprem", "alias": "outap-alias" },
         { "name": "myap", "account": "111122223333", "bucket": "onprem" },
@@ -244,8 +258,12 @@ pub struct Session {
 impl World {
     /// A new session, asked for at `time`.
     pub async fn session(&self, time: Timestamp) -> Session {
-        let asked = Draft { time, service: "s3express", ..Draft::zonal("GET", "/?session", b"") };
-        let answer = self.send(&asked).await;
+        self.session_of(&Draft { time, ..Draft::zonal("GET", "/?session", b"") }).await
+    }
+
+    /// The session that a request for one gets.
+    pub async fn session_of(&self, asked: &Draft) -> Session {
+        let answer = self.send(&Draft { service: "s3express", ..asked.clone() }).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         // Drafts hold names that live as long as the test.
         let text = |name: &str| -> &'static str { answer.element(name).unwrap().leak() };

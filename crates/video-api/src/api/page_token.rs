@@ -4,7 +4,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
-use triptych_core::kv::{Order, Span};
 
 use crate::api::error::Error;
 
@@ -91,23 +90,6 @@ impl PageToken {
         }
         let direction = if direction == 1 { Direction::Previous } else { Direction::Next };
         Ok(Self { direction, position: u32::from_be_bytes(position), key: key.to_vec() })
-    }
-
-    /// The part of `span` that the page is read from; `span` is read in ascending order.
-    #[must_use]
-    pub fn narrow(token: Option<&Self>, span: Span) -> Span {
-        let after_prefix = |key: &[u8]| [span.prefix.as_slice(), key].concat();
-        match token {
-            None => span,
-            Some(token) if token.direction == Direction::Next => {
-                let from = Some(after_prefix(&token.key));
-                Span { from, ..span }
-            }
-            Some(token) => {
-                let to = Some(after_prefix(&token.key));
-                Span { to, order: Order::Descending, ..span }
-            }
-        }
     }
 }
 

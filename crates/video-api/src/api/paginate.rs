@@ -1,18 +1,18 @@
 //! Pages of rows, forwards and backwards, from a token that carries a key.
 
-use bytes::Bytes;
-use triptych_core::kv::{Key, Order, Record, Table, Tx};
+use triptych_core::kv::{Key, Record, Table, Tx};
 
 use crate::api::error::Error;
+use crate::api::merge::{Bounds, Merge, Row};
 use crate::api::page_token::{Binding, Direction, PageToken};
 use crate::api::response::Paging;
 
-/// The rows of one page, and where its neighbours are.
+/// The rows of one page, and the way to its neighbours.
 #[derive(Debug)]
 pub struct Rows<K> {
     /// Number of rows that come before them.
     pub position: u32,
-    /// Keys in the table's order.
+    /// Keys, or what was made of them, in the table's order.
     pub keys: Vec<K>,
     /// The token of the next page.
     pub next: Option<String>,
@@ -47,6 +47,99 @@ impl Wanted<'_> {
     }
 }
 
+/// Rows that are read of a span at once, at the least.
+const READ_MIN: usize = 8;
+
+/// The page of what `take` makes of the rows whose keys start with one of `prefixes`; it leaves out a row by `None`. Costs what the page
+/// holds for each prefix, and what is left out on the way.
+///
+/// # Errors
+/// As the store, and as `take`.
+pub fn read_spans<T>(
+    tx: &mut Tx<'_>,
+    prefixes: &[Vec<u8>],
+    bounds: &Bounds,
+    wanted: Wanted<'_>,
+    take: impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
+) -> Result<Rows<T>, Error> {
+    Ok(read_on(tx, prefixes, bounds, wanted, 0, take)?.0)
+}
+
+/// The same, with the number of rows that all pages have, counted up to [`EXACT_TOTAL_MAX`]. The rows of the first page are read once.
+///
+/// # Errors
+/// As [`read_spans`].
+pub fn count_spans<T>(
+    tx: &mut Tx<'_>,
+    prefixes: &[Vec<u8>],
+    bounds: &Bounds,
+    wanted: Wanted<'_>,
+    mut take: impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
+) -> Result<Counted<T>, Error> {
+    if wanted.token.is_none() {
+        return read_on(tx, prefixes, bounds, wanted, EXACT_TOTAL_MAX, take);
+    }
+    let rows = read_spans(tx, prefixes, bounds, wanted, &mut take)?;
+    let first = Wanted { token: None, size: 0, ..wanted };
+    let (_, total) = read_on(tx, prefixes, bounds, first, EXACT_TOTAL_MAX, take)?;
+    Ok((rows, total))
+}
+
+/// A page, and how many rows it and what follows it have, counted up to `count_max`.
+fn read_on<T>(
+    tx: &mut Tx<'_>,
+    prefixes: &[Vec<u8>],
+    bounds: &Bounds,
+    Wanted { token, size, binding }: Wanted<'_>,
+    count_max: u32,
+    mut take: impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
+) -> Result<Counted<T>, Error> {
+    let step = (size.max(count_max) as usize).saturating_add(1).max(READ_MIN);
+    let mut merge = Merge::open(prefixes, bounds, token, step);
+    let (mut found, mut count, mut more) = (Vec::new(), 0, false);
+    while let Some(row) = merge.next(tx)? {
+        let Some(taken) = take(tx, &row)? else {
+            continue;
+        };
+        if found.len() < size as usize {
+            found.push((row, taken));
+        } else {
+            more = true;
+            if count >= count_max {
+                break;
+            }
+        }
+        count += 1;
+    }
+    Ok((rows(found, more, token, binding), count.into()))
+}
+
+/// The page of what was found in the direction of its token.
+fn rows<T>(
+    mut found: Vec<(Row, T)>,
+    more: bool,
+    token: Option<&PageToken>,
+    binding: Binding,
+) -> Rows<T> {
+    let backwards = token.is_some_and(|token| token.direction == Direction::Previous);
+    if backwards {
+        found.reverse();
+    }
+    let (more_after, more_before) = if backwards { (true, more) } else { (more, token.is_some()) };
+    let count = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let before = token.map_or(0, |token| token.position);
+    let position = if backwards { before.saturating_sub(count) } else { before };
+    let after = position.saturating_add(count);
+    let print = |direction, position, row: &Row| {
+        PageToken::print(direction, position, &row.place(), binding)
+    };
+    let next = found.last().filter(|_| more_after);
+    let next = next.map(|(row, _)| print(Direction::Next, after, row));
+    let previous = found.first().filter(|_| more_before);
+    let previous = previous.map(|(row, _)| print(Direction::Previous, position, row));
+    Rows { position, keys: found.into_iter().map(|(_, taken)| taken).collect(), next, previous }
+}
+
 /// The keys of `table` that start with `start`, of one page. Costs what the page holds.
 ///
 /// # Errors
@@ -60,7 +153,7 @@ pub fn read<K: Key, V: Record>(
     read_where(tx, table, start, page, |_, _| Ok(true))
 }
 
-/// The same of the keys that `keeps` lets through. What it leaves out on the way costs as well; the last page may be empty.
+/// The same of the keys that `keeps` lets through. What it leaves out on the way costs as well.
 ///
 /// # Errors
 /// As the store, and as `keeps`.
@@ -68,53 +161,13 @@ pub fn read_where<K: Key, V: Record>(
     tx: &mut Tx<'_>,
     table: &Table<K, V>,
     start: &impl Key,
-    Wanted { token, size, binding }: Wanted<'_>,
+    page: Wanted<'_>,
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Rows<K>, Error> {
-    let whole = table.span(start);
-    let prefix = whole.prefix.len();
-    let backwards = token.is_some_and(|token| token.direction == Direction::Previous);
-    let mut span = PageToken::narrow(token, whole);
-    let mut rows: Vec<(Bytes, K)> = Vec::new();
-    let more = loop {
-        let page = tx.scan(&span, size as usize)?;
-        let last = page.rows.last().map(|(key, _)| key.to_vec());
-        let mut unread = page.rows.into_iter().map(|(key, _)| key);
-        while rows.len() < size as usize
-            && let Some(row) = unread.next()
-        {
-            let key = table.read_key(&row)?;
-            if keeps(tx, &key)? {
-                rows.push((row, key));
-            }
-        }
-        let more = page.more || unread.next().is_some();
-        if !more || last.is_none() || rows.len() == size as usize {
-            break more;
-        }
-        match span.order {
-            Order::Ascending => span.from = last,
-            Order::Descending => span.to = last,
-        }
-    };
-    if backwards {
-        rows.reverse();
-    }
-    let (more_after, more_before) = if backwards { (true, more) } else { (more, token.is_some()) };
-    let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-    let before = token.map_or(0, |token| token.position);
-    let position = if backwards { before.saturating_sub(count) } else { before };
-    let print = |direction, position, key: &[u8]| {
-        PageToken::print(direction, position, key.get(prefix..).unwrap_or_default(), binding)
-    };
-    let after = position.saturating_add(count);
-    let next =
-        rows.last().filter(|_| more_after).map(|(row, _)| print(Direction::Next, after, row));
-    let previous = rows
-        .first()
-        .filter(|_| more_before)
-        .map(|(row, _)| print(Direction::Previous, position, row));
-    Ok(Rows { position, keys: rows.into_iter().map(|(_, key)| key).collect(), next, previous })
+    read_spans(tx, &[table.span(start).prefix], &Bounds::default(), page, |tx, row| {
+        let key = table.read_key(&row.key)?;
+        Ok(keeps(tx, &key)?.then_some(key))
+    })
 }
 
 /// A list of which not every row is shown counts these rows one by one up to so many; beyond, it counts what is not shown as well.
@@ -134,20 +187,36 @@ pub fn read_counted<K: Key, V: Record>(
     start: &impl Key,
     page: Wanted<'_>,
     rows: u64,
+    keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
+) -> Result<Counted<K>, Error> {
+    if rows > u64::from(EXACT_TOTAL_MAX) {
+        return Ok((read_where(tx, table, start, page, keeps)?, rows));
+    }
+    count_where(tx, table, start, page, keeps)
+}
+
+/// The same as [`read_where`], with the total of what is shown, counted up to [`EXACT_TOTAL_MAX`].
+///
+/// # Errors
+/// As [`read_where`].
+pub fn count_where<K: Key, V: Record>(
+    tx: &mut Tx<'_>,
+    table: &Table<K, V>,
+    start: &impl Key,
+    page: Wanted<'_>,
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Counted<K>, Error> {
-    let found = read_where(tx, table, start, page, &mut keeps)?;
-    if rows > u64::from(EXACT_TOTAL_MAX) {
-        return Ok((found, rows));
-    }
-    let all = Wanted { token: None, size: EXACT_TOTAL_MAX, ..page };
-    let all = read_where(tx, table, start, all, keeps)?;
-    Ok((found, all.keys.len() as u64))
+    count_spans(tx, &[table.span(start).prefix], &Bounds::default(), page, |tx, row| {
+        let key = table.read_key(&row.key)?;
+        Ok(keeps(tx, &key)?.then_some(key))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::merge;
+    use proptest::prelude::*;
     use triptych_core::kv::Memory;
 
     const NUMBERS: Table<(u8, u32), ()> = Table::new(1);
@@ -209,5 +278,61 @@ mod tests {
         assert_eq!((back.position, numbers(&back)), (4, numbers(&second)));
         let start = page(&mut tx, back.previous.as_deref());
         assert_eq!((start.position, numbers(&start)), (0, numbers(&first)));
+    }
+
+    const ROWS: Table<(u8, u64, String), ()> = Table::new(1);
+    type Place = (u64, usize);
+
+    fn pages(tx: &mut Tx<'_>, size: u32, odd: bool, bounds: &Bounds) -> [Vec<Place>; 2] {
+        let binding = Binding::of(&["x"]);
+        let prefixes = [0_u8, 1, 2].map(|source| ROWS.span(&source).prefix);
+        let time = |suffix: &[u8]| merge::time_and_id(suffix).unwrap().0;
+        let take = |_: &mut Tx<'_>, row: &Row| {
+            let place = (time(row.suffix()), row.source);
+            Ok((!odd || place.0 % 2 == 1).then_some(place))
+        };
+        let places = |rows: &Rows<Place>| rows.keys.clone();
+        let page = |tx: &mut Tx<'_>, text: Option<String>| {
+            let token = text.map(|text| PageToken::parse(&text, binding).unwrap());
+            let wanted = Wanted { token: token.as_ref(), size, binding };
+            read_spans(tx, &prefixes, bounds, wanted, take).unwrap()
+        };
+        let mut at = page(tx, None);
+        let mut forwards = places(&at);
+        while let Some(next) = at.next.clone() {
+            at = page(tx, Some(next));
+            forwards.extend(places(&at));
+        }
+        let mut backwards = places(&at);
+        while let Some(previous) = at.previous.clone() {
+            at = page(tx, Some(previous));
+            backwards.splice(0..0, places(&at));
+        }
+        [forwards, backwards]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn pages_of_several_spans_are_those_of_all_their_rows_both_ways(
+            rows in proptest::collection::vec((0..3_usize, 0..40_u64), 0..60), size in 1..9_u32, odd: bool,
+            least in 0..40_u64, most in 0..40_u64,
+        ) {
+            let store = Memory::new();
+            let mut tx = Tx::new(&store);
+            let mut expected = std::collections::BTreeSet::new();
+            for (source, time) in rows {
+                ROWS.put(&mut tx, &(source as u8, time, "a".to_owned()), &());
+                if (least..most).contains(&time) && (!odd || time % 2 == 1) {
+                    expected.insert((time, source));
+                }
+            }
+            let bounds = [least, most].map(|time| time.to_be_bytes().to_vec());
+            let [from, to] = bounds.map(Some);
+            let expected: Vec<_> = expected.into_iter().collect();
+            for told in pages(&mut tx, size, odd, &Bounds { from, to }) {
+                prop_assert_eq!(&told, &expected);
+            }
+        }
     }
 }

@@ -30,6 +30,14 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
+/// The parts of a line before and after its first arrow.
+pub(super) fn split_at_arrow(line: &str) -> Option<(&str, &str)> {
+    // Few lines have the last character of one.
+    let mut heads = memchr::memchr_iter(b'>', line.as_bytes());
+    let head = heads.find(|head| line.get(..*head).is_some_and(|before| before.ends_with("--")))?;
+    Some((line.get(..head.checked_sub(2)?)?, line.get(head + 1..)?))
+}
+
 /// Tells whether a line holds nothing but blanks.
 pub(super) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
@@ -37,7 +45,10 @@ pub(super) fn is_blank(line: &str) -> bool {
 
 /// A text without the lines at its start and its end that hold blanks alone.
 pub(super) fn trim_blank(text: &str) -> &str {
-    let mut kept = text.trim_matches('\n');
+    let mut kept = text;
+    while let Some(shorter) = kept.strip_prefix('\n').or_else(|| kept.strip_suffix('\n')) {
+        kept = shorter;
+    }
     while let Some((before, _)) = kept.rsplit_once('\n').filter(|(_, last)| is_blank(last)) {
         kept = before;
     }
@@ -57,6 +68,22 @@ mod tests {
         assert_eq!(lines, [(1, "a"), (2, "b"), (3, "c"), (4, ""), (5, "d")]);
         assert_eq!(Lines::of("a\n").count(), 1);
         assert_eq!(Lines::of("").count(), 0);
+    }
+
+    #[test]
+    fn a_line_is_parted_at_its_first_arrow() {
+        for (line, parts) in [
+            ("a --> b --> c", Some(("a ", " b --> c"))),
+            ("<i>a</i>-->", Some(("<i>a</i>", ""))),
+            ("-->", Some(("", ""))),
+            ("--->x", Some(("-", "x"))),
+            ("é-->é", Some(("é", "é"))),
+            ("é->é >", None),
+            ("", None),
+        ] {
+            assert_eq!(split_at_arrow(line), parts, "{line}");
+            assert_eq!(line.split_once("-->"), parts, "{line}");
+        }
     }
 
     #[test]

@@ -66,6 +66,9 @@ fn header(track: &mut Track, line: &str) {
 /// Reads `start,end` of a line that holds digits, dots, colons and one comma alone.
 pub(super) fn parse_time_line(line: &str) -> Option<Result<(MediaTime, MediaTime), Problem>> {
     let line = line.trim();
+    if !line.bytes().next().is_some_and(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.')) {
+        return None;
+    }
     let (start, end) = line.split_once(',')?;
     let is_clock = |text: &str| {
         text.contains(':') && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'))

@@ -60,20 +60,38 @@ impl MediaTime {
 
     /// Reads `[hours:]minutes:seconds[.fraction]`, with a dot or a comma before the fraction.
     pub(super) fn parse_clock(text: &str) -> Option<Self> {
-        let mut clock = text;
-        let mut fraction = "";
-        if let Some((whole, rest)) = text.split_once(['.', ',']) {
-            (clock, fraction) = (whole, rest);
-            if fraction.is_empty() {
-                return None;
+        // A file has two on each third line or so: one walk over the bytes is all that they get.
+        let (mut hours, mut minutes) = (None, None);
+        let (mut value, mut digits) = (0_u64, 0_usize);
+        let mut fraction = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'0'..=b'9' => {
+                    value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+                    digits += 1;
+                }
+                b':' if digits > 0 && hours.is_none() => {
+                    (hours, minutes) = (minutes, Some((value, digits)));
+                    (value, digits) = (0, 0);
+                }
+                b'.' | b',' => {
+                    let rest = text.get(at + 1..).filter(|rest| !rest.is_empty())?;
+                    fraction = parse_fraction(rest)?;
+                    break;
+                }
+                _ => return None,
             }
         }
-        let mut fields = clock.rsplitn(3, ':');
-        let seconds = fields.next().and_then(sexagesimal)?;
-        let minutes = fields.next().and_then(sexagesimal)?;
-        let hours = fields.next().map_or(Some(0), |digits| number(digits, HOURS_MAX))?;
+        let sexagesimal = |(value, digits): (u64, usize)| {
+            Some(value).filter(|value| (1..=2).contains(&digits) && *value < 60)
+        };
+        let (minutes, seconds) = (sexagesimal(minutes?)?, sexagesimal((value, digits))?);
+        let hours = hours.map_or(0, |(value, _)| value);
+        if hours > HOURS_MAX {
+            return None;
+        }
         let whole = ((hours * 60 + minutes) * 60 + seconds) * SECOND;
-        Some(Self(whole + parse_fraction(fraction)?)).filter(|time| *time <= Self::MAX)
+        Some(Self(whole + fraction)).filter(|time| *time <= Self::MAX)
     }
 
     /// Writes `hours:minutes:seconds` and milliseconds after `separator`, with so many digits for the hours at least.
@@ -113,14 +131,6 @@ pub(super) fn number(digits: &str, most: u64) -> Option<u64> {
     digits.parse().ok().filter(|value| *value <= most)
 }
 
-/// Reads minutes or seconds: one or two digits below 60.
-fn sexagesimal(digits: &str) -> Option<u64> {
-    if digits.len() > 2 {
-        return None;
-    }
-    number(digits, 59)
-}
-
 /// Nanoseconds of the digits after a decimal point.
 pub(super) fn parse_fraction(digits: &str) -> Option<u64> {
     let mut nanos = 0;
@@ -137,6 +147,12 @@ pub(super) fn parse_fraction(digits: &str) -> Option<u64> {
 
 /// Writes a number with leading noughts up to `digits`.
 pub(super) fn push_padded(out: &mut String, value: u64, digits: usize) {
+    if let (2, Ok(value @ 0..100)) = (digits, u8::try_from(value)) {
+        // Nearly all are minutes, seconds and the like.
+        out.push(char::from(b'0' + value / 10));
+        out.push(char::from(b'0' + value % 10));
+        return;
+    }
     let mut buffer = [b'0'; 20];
     let mut rest = value;
     let mut used = 0;
@@ -188,6 +204,13 @@ mod tests {
             "1000001:00:00",
             "99999999999999999999:00:00",
             " 00:01",
+            ":01:02",
+            "1::02",
+            "1:02:",
+            "1:002",
+            "1:2:3.4.5",
+            "1:2:3,4:5",
+            ".5",
         ] {
             assert_eq!(clock(text), None, "{text}");
         }

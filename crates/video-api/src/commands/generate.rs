@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use sha2::{Digest, Sha256};
 use triptych_core::host::flags::Flags;
+use triptych_core::host::storage;
 use triptych_core::id::SystemIds;
 use triptych_core::kv::Loader;
 use video_api::state::generate::{Generator, Plan};
@@ -38,7 +39,7 @@ pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<St
         bar.set_position(generator.videos());
     }
     bar.finish_and_clear();
-    let stores = staging.open(flags)?;
+    let stores = storage::open_staged(&staging, flags).map_err(|error| error.to_string())?;
     let mut loader = Loader::new(&*stores.kv, &mut SystemIds);
     let mut merged = sort.merged().map_err(|error| at_path(&runs, &error))?;
     let bar = progress("rows stored", 0);

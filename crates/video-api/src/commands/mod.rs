@@ -1,9 +1,7 @@
 //! Sub-commands that work on a data directory whose server is stopped: `generate`, `export` and `import`.
 
-mod export;
 mod external_sort;
 mod generate;
-mod import;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,18 +12,16 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use triptych_core::host::flags::Flags;
+use triptych_core::host::launch::Archive;
 use video_api::caption::translation::Translator;
 use video_api::http::LibreTranslate;
+use video_api::state::archive::RowCodec;
+
+/// Whole stores as files.
+const ARCHIVE: Archive = Archive { codec: &RowCodec, exported: "", imported: "" };
 
 /// Adds the sub-commands.
 pub(crate) fn augment(command: Command) -> Command {
-    let file = |help: &'static str| {
-        Arg::new("file")
-            .value_name("FILE")
-            .required(true)
-            .value_parser(value_parser!(PathBuf))
-            .help(help)
-    };
     let count = |id: &'static str, default: &'static str, help: &'static str| {
         Arg::new(id)
             .long(id)
@@ -34,7 +30,7 @@ pub(crate) fn augment(command: Command) -> Command {
             .default_value(default)
             .help(help)
     };
-    command
+    Archive::augment(command)
         .arg(
             Arg::new("translator")
                 .long("translator")
@@ -87,18 +83,6 @@ pub(crate) fn augment(command: Command) -> Command {
                         .help("What everything follows from: the same seed gives the same data"),
                 ),
         )
-        .subcommand(
-            Command::new("export")
-                .about(
-                    "Write everything that a data directory holds to a file; its server is stopped",
-                )
-                .arg(file("The file; - for standard output")),
-        )
-        .subcommand(
-            Command::new("import")
-                .about("Fill an empty data directory with what export wrote")
-                .arg(file("The file; - for standard input")),
-        )
 }
 
 /// The translator that the flags name.
@@ -114,33 +98,21 @@ pub(crate) fn translator(matches: &ArgMatches) -> Result<Option<Arc<dyn Translat
 
 /// Runs the sub-command of this name; `None` if it is none of these.
 pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
-    let work = match name {
-        "generate" => generate::run,
-        "export" => export::run,
-        "import" => import::run,
-        _ => return None,
-    };
+    if name != "generate" {
+        return ARCHIVE.run(name, matches);
+    }
     let mut flags = Flags::from_matches(matches);
     flags.seed = None;
-    let Some(data) = flags.data.clone() else {
-        return Some(refused(name, "memory holds nothing: name a directory with --data"));
+    let done = match flags.data.clone() {
+        None => Err("memory holds nothing: name a directory with --data".to_owned()),
+        Some(data) => generate::run(&flags, &data, matches),
     };
-    Some(match work(&flags, &data, matches) {
-        Ok(done) => {
-            let _ = writeln!(std::io::stderr(), "{done}");
-            ExitCode::SUCCESS
-        }
-        Err(why) => refused(name, &why),
-    })
-}
-
-fn refused(name: &str, why: &str) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "video-api {name}: {why}");
-    ExitCode::FAILURE
-}
-
-fn file(matches: &ArgMatches) -> PathBuf {
-    matches.get_one::<PathBuf>("file").cloned().unwrap_or_default()
+    let (code, line) = match done {
+        Ok(done) => (ExitCode::SUCCESS, done),
+        Err(why) => (ExitCode::FAILURE, format!("video-api {name}: {why}")),
+    };
+    let _ = writeln!(std::io::stderr(), "{line}");
+    Some(code)
 }
 
 fn at_path(path: &Path, error: &std::io::Error) -> String {

@@ -158,7 +158,8 @@ impl VideoApi {
                 (operation.name, self.run_operation(&request, operation).await)
             }
         };
-        if request.method == "DELETE" {
+        // What is deleted has leftovers, and what is hidden or shown has marks.
+        if request.method == "DELETE" || name == "videos.update" {
             self.sweep_soon();
         }
         outcome.unwrap_or_else(|error| request.refuse(&error, name))
@@ -335,7 +336,8 @@ impl VideoApi {
                     closing::get(tx)?;
                     account::check_open(tx, &checked.caller)?;
                 }
-                let moment = closing::moment(tx)?;
+                let now = |tx: &mut Tx<'_>| closing::moment(tx, &mut Tx::new(&*service.0.store));
+                let moment = now(tx)?;
                 let mut caller = Cow::Borrowed(&checked.caller);
                 if caller.closing != moment.channels {
                     caller.to_mut().closing = Arc::clone(&moment.channels);
@@ -356,7 +358,7 @@ impl VideoApi {
                 if let Some((path, expected)) = &mistyped {
                     return Err(Error::InvalidField { path: path.clone(), expected });
                 }
-                if !only_reads || closing::moment(tx)? == moment {
+                if !only_reads || now(tx)? == moment {
                     before_commit(tx, &reply)?;
                     return Ok(reply);
                 }
@@ -436,6 +438,7 @@ impl VideoApi {
                 captions::end_syncs(tx, now)
             })
             .await?;
+            self.sweep_soon();
         }
         Ok(())
     }

@@ -56,13 +56,14 @@ pub struct Moment {
     steps: Count,
 }
 
-/// The moment that is now.
+/// The moment that is now. An answer rests on the channels, and so `tx` reads them; the steps are read `aside`, since an answer that rested
+/// on them would wait until each is on disk, and would be made anew after the next.
 ///
 /// # Errors
 /// As the store.
-pub fn moment(tx: &mut Tx<'_>) -> Result<Moment, StoreError> {
+pub fn moment(tx: &mut Tx<'_>, aside: &mut Tx<'_>) -> Result<Moment, StoreError> {
     let channels = peek(tx)?;
-    let steps = if channels.is_empty() { None } else { STEPS.peek(tx, &())? };
+    let steps = if channels.is_empty() { None } else { STEPS.peek(aside, &())? };
     Ok(Moment { channels, steps: steps.unwrap_or_default() })
 }
 
@@ -121,19 +122,38 @@ mod tests {
     #[test]
     fn a_moment_ends_with_each_step_while_a_channel_is_closing() {
         let store = Memory::new();
-        let mut tx = Tx::new(&store);
-        let quiet = moment(&mut tx).unwrap();
-        step(&mut tx).unwrap();
-        assert_eq!(moment(&mut tx).unwrap(), quiet);
-        begin(&mut tx, "UCx").unwrap();
-        let mut moments = vec![quiet, moment(&mut tx).unwrap()];
-        for _ in 0..3 {
-            step(&mut tx).unwrap();
-            moments.push(moment(&mut tx).unwrap());
-        }
+        let after = |change: &dyn Fn(&mut Tx<'_>)| {
+            let mut tx = Tx::new(&store);
+            change(&mut tx);
+            store.commit(tx.into_batch([0; 16])).wait().unwrap();
+            moment(&mut Tx::new(&store), &mut Tx::new(&store)).unwrap()
+        };
+        let quiet = after(&|_| ());
+        assert_eq!(after(&|tx| step(tx).unwrap()), quiet);
+        let mut moments = vec![quiet, after(&|tx| begin(tx, "UCx").unwrap())];
+        moments.extend((0..3).map(|_| after(&|tx| step(tx).unwrap())));
         for (at, one) in moments.iter().enumerate() {
             assert!(!moments.iter().skip(at + 1).any(|other| other == one), "moment {at}");
         }
+    }
+
+    #[test]
+    fn what_is_read_in_a_moment_does_not_rest_on_the_steps_before_it() {
+        let store = Memory::new();
+        let commit = |change: &dyn Fn(&mut Tx<'_>)| {
+            let mut tx = Tx::new(&store);
+            change(&mut tx);
+            store.commit(tx.into_batch([0; 16])).wait().unwrap();
+        };
+        commit(&|tx| begin(tx, "UCx").unwrap());
+        let seen = || {
+            let mut tx = Tx::new(&store);
+            moment(&mut tx, &mut Tx::new(&store)).unwrap();
+            tx.seen()
+        };
+        let before = seen();
+        commit(&|tx| step(tx).unwrap());
+        assert_eq!(seen(), before);
     }
 
     #[test]

@@ -7,16 +7,18 @@ use triptych_core::kv::Record;
 
 use crate::api::response::Item;
 
-/// A record, and how it was shown last, which followed from it and from a `W`.
+/// A record, and how it was shown last, which followed from it and from a `W`. `KEPT` is what that takes where it is more than three times
+/// the record.
 #[derive(Debug)]
-pub struct RenderCache<R, W> {
+pub struct RenderCache<R, W, const KEPT: usize = 0> {
     /// The record.
     pub record: R,
     last: Mutex<Option<(W, Arc<Item>)>>,
 }
 
-impl<R: Record, W> Record for RenderCache<R, W> {
+impl<R: Record, W, const KEPT: usize> Record for RenderCache<R, W, KEPT> {
     const FORMAT: u8 = R::FORMAT;
+    const KEPT_BYTES: usize = KEPT;
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.record.encode(out);
@@ -28,7 +30,7 @@ impl<R: Record, W> Record for RenderCache<R, W> {
     }
 }
 
-impl<R, W> RenderCache<R, W> {
+impl<R, W, const KEPT: usize> RenderCache<R, W, KEPT> {
     /// The resource as it was shown last, if `is_same` says that it would follow from the same; else as `show` makes it, with what it
     /// follows from.
     pub fn show(

@@ -7,7 +7,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
-use crate::record::cascade::{CASCADES, Cascade};
+use crate::record::cascade::{self, CASCADES, Cascade};
 use crate::record::closing as closing_channels;
 use crate::resource::captions;
 use crate::resource::channel_sections::contents;
@@ -51,6 +51,13 @@ fn sweep_jobs(tx: &mut Tx<'_>) -> Result<bool, Error> {
                 || leftover::of_list(tx, &list_of_video(&id), COMMENTS_STEP)?
                 || rating::remove_of_video(tx, &id, STEP)?
         }
+        Some(Cascade::Visibility) => match rating::mark(tx, &id, &known.0, STEP)? {
+            Some(marked) => {
+                cascade::begin_knowing(tx, Cascade::Visibility, &id, &marked);
+                true
+            }
+            None => false,
+        },
         Some(Cascade::Channel) => closing::step(tx, &id, &known.0)?,
         Some(Cascade::Playlist) => contents::remove(tx, &id)?,
         None => false,

@@ -20,15 +20,6 @@ use crate::resource::RESOURCES;
 use crate::upload::media;
 use crate::{account, index, oauth, picture, seed, upload};
 
-/// The name of the format in the first line.
-pub const FORMAT: &str = "video-api-export";
-/// The version of the form of the lines.
-pub const VERSION: u32 = 1;
-/// A body stands in slices of so many bytes, a line each.
-pub const SLICE_BYTES: usize = 48 * 1024;
-/// No line is longer: the longest value, in base64, with room for its key.
-pub const LINE_BYTES_MAX: u64 = 128 * 1024;
-
 /// Every table, in the order of their keys: those of the resources, and those of what all of them stand on.
 pub static TABLES: LazyLock<Vec<&'static TableEntry>> = LazyLock::new(|| {
     let shared = [
@@ -83,35 +74,6 @@ pub struct Line<'a> {
     /// Another value, in base64.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Cow<'a, str>>,
-}
-
-/// A line that is a slice of a body.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Slice<'a> {
-    /// Its bytes in base64.
-    #[serde(borrow)]
-    pub slice: Cow<'a, str>,
-}
-
-/// The first line.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Head {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-}
-
-/// The last line: without it the file was cut off.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct End {
-    /// Number of rows.
-    pub rows: u64,
-    /// The SHA-256 of all lines before this one, in hexadecimal digits.
-    pub sha256: String,
 }
 
 /// The row as a line, without a line end; `None` if the row is not what its table holds. A body's own slices are not in it.

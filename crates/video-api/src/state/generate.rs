@@ -22,7 +22,7 @@ use crate::record::counter::Count;
 use crate::record::id;
 use crate::resource::activities::record::{ACTIVITY_COUNTS, Event};
 use crate::resource::channels::record::{CATEGORY_CHANNEL_COUNT, CHANNEL_COUNTS, CHANNELS};
-use crate::resource::comments::record::{list_of_all, list_of_video};
+use crate::resource::comments::record::{list_of_all, list_of_public, list_of_video};
 use crate::resource::comments::tally::TALLIES;
 use crate::resource::playlists::record::PLAYLIST_COUNT;
 use crate::resource::subscriptions::record::{
@@ -384,10 +384,12 @@ impl Generator {
     /// Carries what later parts of a channel read.
     fn carry(&self, rows: &Rows, channel: u64) -> Result<(), StateError> {
         let owner = id::channel(&mut self.ids(channel, u64::MAX));
-        let busiest = self.busiest.as_ref().map(|(video, _)| list_of_video(video));
+        let busiest = self.busiest.as_ref().map(|(video, _)| video);
         let starts = [
             TALLIES.span(&list_of_all(&owner)).prefix,
-            TALLIES.span(&busiest.unwrap_or_default()).prefix,
+            TALLIES.span(&list_of_public(&owner)).prefix,
+            TALLIES.span(&busiest.map(|video| list_of_video(video)).unwrap_or_default()).prefix,
+            VIDEOS.span(&busiest.cloned().unwrap_or_default()).prefix,
             CHANNELS.span(&()).prefix,
             CHANNEL_COUNTS.span(&()).prefix,
             PLAYLIST_COUNT.span(&()).prefix,

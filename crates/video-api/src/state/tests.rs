@@ -1,15 +1,15 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use triptych_core::archive::{Checkpoint, Import, Watch, export};
 use triptych_core::blobs::{Blobs, MemoryBlobs};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{self, KeyValue, Memory, Span, Tx};
 use triptych_core::time::Timestamp;
 
+use super::archive::RowCodec;
 use super::catalogue::SERIES_VIDEOS;
-use super::export::export;
 use super::generate::{Generator, Plan};
-use super::import::import;
 use super::vocabulary::name;
 use crate::index::query::{self, Query};
 use crate::index::tokenizer::TextQuery;
@@ -20,7 +20,7 @@ use crate::resource::activities::record::{ACTIVITY_COUNTS, ACTIVITY_TIMES};
 use crate::resource::channel_sections::record::SECTIONS;
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
 use crate::resource::comments::moderation::Moderation;
-use crate::resource::comments::record::{COMMENTS, Comment, thread_of};
+use crate::resource::comments::record::{COMMENTS, Comment, thread_of, whole_lists};
 use crate::resource::comments::tally;
 use crate::resource::members::record::MEMBERS;
 use crate::resource::playlist_items::order::ORDER;
@@ -33,6 +33,16 @@ use crate::upload::media::{PIECES, Piece};
 use triptych_core::kv::Loader;
 
 const ALL: usize = 1_000_000;
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn progress(&mut self, _rows: u64, _bytes: u64) {}
+
+    fn save(&mut self, _checkpoint: &Checkpoint) -> std::io::Result<()> {
+        Ok(())
+    }
+}
 
 struct Stores {
     kv: Memory,
@@ -63,14 +73,23 @@ impl Stores {
     fn export(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut ids = SeededIds::from_number(3);
-        export(&self.kv, &self.blobs, &mut ids, &mut out, |_| ()).unwrap();
+        export(&RowCodec, &self.kv, &self.blobs, &mut ids, &mut out, |_, _| ()).unwrap();
         out
     }
 
     fn import(&self, text: &[u8]) -> Result<u64, String> {
         let mut ids = SeededIds::from_number(4);
-        import(&self.kv, &self.blobs, &mut ids, Timestamp::EPOCH, &mut &*text, |_| ())
-            .map_err(|error| error.to_string())
+        let import = Import {
+            codec: &RowCodec,
+            store: &self.kv,
+            blobs: &self.blobs,
+            ids: &mut ids,
+            now: Timestamp::EPOCH,
+            from: None,
+            end: None,
+            step_bytes: 1024,
+        };
+        import.run(&mut &*text, &mut Nobody).map_err(|error| error.to_string())
     }
 
     /// Names a body of `length` bytes in the table of pieces, in pieces of two lengths.
@@ -211,7 +230,8 @@ fn what_is_generated_around_videos_is_counted_as_requests_count_it() {
     };
     let (mut seen, mut replies) = (BTreeMap::<String, u64>::new(), 0);
     for (id, comment) in &comments {
-        for list in comment.lists() {
+        let [own, _] = comment.lists();
+        for list in std::iter::once(own).chain(whole_lists(&comment.channel, [true; 2])) {
             *seen.entry(list).or_default() += u64::from(is_seen(id, comment));
         }
         replies += usize::from(thread_of(id).is_some());

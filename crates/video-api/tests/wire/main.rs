@@ -10,6 +10,8 @@ mod channel_sections;
 mod closing;
 mod comments;
 mod costs;
+#[cfg(feature = "redb")]
+mod crash_states;
 mod deleting;
 mod http;
 mod membership;
@@ -29,5 +31,6 @@ mod schema;
 mod service;
 mod specification;
 mod subscriptions;
+mod totals;
 mod translator;
 mod upload;

@@ -370,3 +370,101 @@ async fn deprecated_operations_are_no_longer_supported_and_leave_nothing() {
     let (_, seen) = ask(&service, "BOB", "GET", "/comments?part=id&id=c", Value::Null).await;
     assert_eq!(seen["items"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_comment_is_about_a_video_or_a_channel_and_either_top_level_or_a_reply() {
+    let service = Service::new().await;
+    let body = json!({"snippet": {"channelId": "UCx", "topLevelComment": {"snippet": {"textOriginal": "you"}}}});
+    let (status, made) = ask(&service, "BOB", "POST", "/commentThreads?part=snippet", body).await;
+    assert_eq!(status, 200, "{made}");
+    let on_channel = made["id"].as_str().unwrap();
+    for (id, video, parent) in
+        [("c", Some("v"), None), ("c.r", Some("v"), Some("c")), (on_channel, None, None)]
+    {
+        let comment = first(&service, &format!("/comments?part=snippet&id={id}")).await;
+        let snippet = &comment["snippet"];
+        let told = [&snippet["videoId"], &snippet["parentId"]].map(Value::as_str);
+        assert_eq!((told, snippet["channelId"].as_str()), ([video, parent], Some("UCx")), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn categories_languages_and_regions_are_assigned_by_the_platform_alone() {
+    for resource in ["guideCategories", "videoCategories", "i18nLanguages", "i18nRegions"] {
+        let of = OPERATIONS.iter().filter(|operation| operation.name.starts_with(resource));
+        let names: Vec<_> = of.map(|operation| operation.name).collect();
+        assert_eq!(names, [format!("{resource}.list")]);
+    }
+}
+
+#[tokio::test]
+async fn the_typical_default_size_is_120_by_90_of_a_video_and_88_by_88_of_a_channel() {
+    let service = Service::new().await;
+    for (target, width, height) in
+        [("/videos?part=snippet&id=v", 120, 90), ("/channels?part=snippet&id=UCx", 88, 88)]
+    {
+        let found = first(&service, target).await;
+        let size = &found["snippet"]["thumbnails"]["default"];
+        assert_eq!((&size["width"], &size["height"]), (&json!(width), &json!(height)), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn of_a_channel_branding_settings_and_promotions_are_updatable_and_no_other_part() {
+    let service = Service::new().await;
+    let before = service.list("/channels?part=snippet,contentDetails,statistics&id=UCx").await;
+    for part in ["snippet", "contentDetails", "statistics", "topicDetails", "id"] {
+        let body = json!({"id": "UCx", part: {"title": "Other"}, "brandingSettings": {"channel": {"description": "d"}}});
+        let target = format!("/channels?part={part}");
+        let (status, error) = ask(&service, "ALICE", "PUT", &target, body).await;
+        assert_eq!(status, 400, "{part}: {error}");
+    }
+    let after = service.list("/channels?part=snippet,contentDetails,statistics&id=UCx").await;
+    assert_eq!(after["items"], before["items"]);
+}
+
+#[tokio::test]
+async fn a_search_gives_videos_channels_and_playlists_by_default_and_can_be_restricted_to_one_type()
+{
+    let service = Service::new().await;
+    let kinds = async |query: &str| {
+        let found = service.list(&format!("/search?part=id&maxResults=50{query}")).await;
+        let items = found["items"].as_array().unwrap().clone();
+        let kinds = items.iter().map(|item| item["id"]["kind"].as_str().unwrap().to_owned());
+        kinds.collect::<std::collections::BTreeSet<_>>()
+    };
+    let all = ["youtube#channel", "youtube#playlist", "youtube#video"];
+    assert!(kinds("").await.iter().eq(all.iter()));
+    for kind in all {
+        let (_, name) = kind.split_once('#').unwrap();
+        assert!(kinds(&format!("&type={name}")).await.iter().eq([kind].iter()));
+    }
+}
+
+#[tokio::test]
+async fn a_playlist_is_an_ordered_collection_and_an_item_says_how_its_video_is_used_in_it() {
+    let service = Service::new().await;
+    let found = service.list("/playlistItems?part=id,snippet&playlistId=PLx").await;
+    let items = found["items"].as_array().unwrap();
+    for (at, (item, video)) in items.iter().zip(["v", "w"]).enumerate() {
+        let snippet = &item["snippet"];
+        assert_eq!((&snippet["position"], &snippet["playlistId"]), (&json!(at), &json!("PLx")));
+        assert_eq!(snippet["resourceId"], json!({"kind": "youtube#video", "videoId": video}));
+        let id = item["id"].as_str().unwrap();
+        assert_eq!(
+            first(&service, &format!("/playlistItems?part=id,snippet&id={id}")).await,
+            *item
+        );
+    }
+    assert_eq!(items.len(), 2);
+}
+
+#[tokio::test]
+async fn a_list_of_captions_has_no_caption_content() {
+    let service = Service::new().await;
+    let found = service.list("/captions?part=id,snippet&videoId=v").await;
+    assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    assert!(!found.to_string().contains("Hello"), "{found}");
+    let whole = service.ask("GET", "/youtube/v3/captions/c", "ALICE", "").await;
+    assert!(String::from_utf8_lossy(&whole.body).contains("Hello"));
+}

@@ -2,83 +2,22 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use hmac::{Hmac, KeyInit, Mac};
 use hyper::body::Bytes;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use sha2::{Digest, Sha256};
+
+use super::sign::{Draft, Signer};
 
 /// The bucket that everything goes to.
 pub(super) const BUCKET: &str = "bench";
-pub(super) const ACCESS_KEY: &str = "BENCHACCESSKEY";
-pub(super) const SECRET_KEY: &str = "bench-secret-for-this-run-alone";
-const REGION: &str = "us-east-1";
 /// The longest head of an answer.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The time that a server may be silent.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Signs requests (SigV4 with an unsigned payload); the key of the day is derived once.
-#[derive(Clone)]
-pub(super) struct Signer {
-    key: Vec<u8>,
-    stamp: String,
-    scope: String,
-}
-
-impl Signer {
-    /// A signer for the next fifteen minutes.
-    pub(super) fn now() -> Result<Self> {
-        let stamp = crate::run::workspace::output(
-            std::process::Command::new("date").args(["-u", "+%Y%m%dT%H%M%SZ"]),
-        )?;
-        let stamp = stamp.trim().to_owned();
-        let date = stamp.get(..8).context("a date has eight digits")?;
-        let start = format!("AWS4{SECRET_KEY}").into_bytes();
-        let key = [date, REGION, "s3", "aws4_request"]
-            .iter()
-            .try_fold(start, |key, text| mac(&key, text))?;
-        let scope = format!("{date}/{REGION}/s3/aws4_request");
-        Ok(Self { key, stamp, scope })
-    }
-
-    /// The head of a request with a body of `length` bytes.
-    pub(super) fn head(
-        &self,
-        method: &str,
-        address: SocketAddr,
-        path: &str,
-        length: usize,
-    ) -> Result<String> {
-        let Self { key, stamp, scope } = self;
-        let fields =
-            format!("host:{address}\nx-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:{stamp}\n");
-        let names = "host;x-amz-content-sha256;x-amz-date";
-        let canonical = format!("{method}\n{path}\n\n{fields}\n{names}\nUNSIGNED-PAYLOAD");
-        let digest = hex(&Sha256::digest(canonical));
-        let to_sign = format!("AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{digest}");
-        let signature = hex(&mac(key, &to_sign)?);
-        let length =
-            if method == "PUT" { format!("Content-Length: {length}\r\n") } else { String::new() };
-        Ok(format!(
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\nx-amz-date: {stamp}\r\n\
-             Authorization: AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/{scope}, SignedHeaders={names}, Signature={signature}\r\n{length}\r\n"
-        ))
-    }
-}
-
-fn mac(key: &[u8], text: &str) -> Result<Vec<u8>> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key)?;
-    mac.update(text.as_bytes());
-    Ok(mac.finalize().into_bytes().to_vec())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// A server, and how it is asked.
 #[derive(Clone)]
@@ -94,9 +33,20 @@ pub(super) enum Work {
     Put { prefix: String, body: Bytes },
     /// Bodies of `size` bytes: those that `writers` connections put with `keys` requests each under this prefix.
     Get { prefix: String, writers: usize, keys: u64, size: usize },
+    /// Requests that were signed before, over and over, each with this body; their answers have `size` bytes.
+    Signed { heads: Arc<[String]>, body: Bytes, size: usize },
 }
 
 impl Target {
+    /// The head of a request; `draft` says all but the host.
+    ///
+    /// # Errors
+    /// If it cannot be signed.
+    pub(super) fn head(&self, draft: &Draft<'_>) -> Result<String> {
+        let host = self.address.to_string();
+        self.signer.sign(&Draft { host: &host, ..*draft })
+    }
+
     /// Makes the bucket.
     pub(super) fn make_bucket(&self) -> Result<()> {
         let head = self.signer.head("PUT", self.address, &format!("/{BUCKET}"), 0)?;
@@ -191,32 +141,73 @@ impl Target {
                 let bytes = connection.exchange(&head, &[])?;
                 ensure!(bytes == *size, "{bytes} bytes were answered, not {size}");
             }
+            Work::Signed { heads, body, size } => {
+                // Each connection begins elsewhere.
+                let at = client as u64 * 7 + number;
+                let at = usize::try_from(at)? % heads.len().max(1);
+                let head = heads.get(at).context("there is a request")?;
+                let bytes = connection.exchange(head, body)?;
+                ensure!(bytes == *size, "{bytes} bytes were answered, not {size}");
+            }
         }
         Ok(())
     }
 }
 
 /// One connection; opened anew where the server closes it.
-struct Connection {
+pub(super) struct Connection {
     address: SocketAddr,
     stream: TcpStream,
     buffer: Vec<u8>,
     /// The head of the last answer, in lower case.
-    answer: String,
+    pub answer: String,
+    /// The place of its body in the buffer; empty for one that is larger.
+    body: std::ops::Range<usize>,
 }
 
 impl Connection {
-    fn open(address: SocketAddr) -> Result<Self> {
+    pub(super) fn open(address: SocketAddr) -> Result<Self> {
         Ok(Self {
             address,
             stream: connect(address)?,
             buffer: vec![0; 256 * 1024],
             answer: String::new(),
+            body: 0..0,
         })
     }
 
+    /// A field of the head of the last answer.
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        self.answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+
+    /// The text of an element of the last answer.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub(super) fn element(&self, name: &str) -> Result<String> {
+        let body = self.buffer.get(self.body.clone()).unwrap_or_default();
+        let text = String::from_utf8_lossy(body).into_owned();
+        let rest = text.split_once(&format!("<{name}>")).map(|(_, rest)| rest);
+        let found = rest.and_then(|rest| rest.split_once('<')).map(|(found, _)| found.to_owned());
+        found.with_context(|| format!("no {name} in {text}"))
+    }
+
     /// Sends a request and reads its whole answer: how many bytes the body has.
-    fn exchange(&mut self, head: &str, body: &[u8]) -> Result<usize> {
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub(super) fn exchange(&mut self, head: &str, body: &[u8]) -> Result<usize> {
+        let read = self.ask(head, body)?;
+        if !self.answer.starts_with("http/1.1 2") {
+            let shown = self.buffer.get(self.body.clone()).unwrap_or_default();
+            bail!("refused: {}{}", self.answer, String::from_utf8_lossy(shown));
+        }
+        Ok(read)
+    }
+
+    /// The same for a request that may be refused.
+    pub(super) fn ask(&mut self, head: &str, body: &[u8]) -> Result<usize> {
         if body.len() <= 64 * 1024 {
             // One write, so that a small request is one packet.
             let mut whole = Vec::with_capacity(head.len() + body.len());
@@ -244,15 +235,13 @@ impl Connection {
             .lines()
             .find_map(|line| line.strip_prefix("content-length:"))
             .context("the answer has a length")?;
-        let length: usize = length.trim().parse()?;
+        let length: usize = if head.starts_with("HEAD ") { 0 } else { length.trim().parse()? };
         let closes = answer.contains("connection: close");
         let mut body_read = read - head_bytes;
-        if !answer.starts_with("http/1.1 200") {
-            let shown = self.buffer.get(..read).unwrap_or_default();
-            bail!("refused: {}", String::from_utf8_lossy(shown));
-        }
+        let fits = head_bytes + length <= self.buffer.len();
+        self.body = if fits { head_bytes..head_bytes + length } else { 0..0 };
         while body_read < length {
-            body_read += self.read_into(0)?;
+            body_read += self.read_into(if fits { head_bytes + body_read } else { 0 })?;
         }
         if closes {
             self.stream = connect(self.address)?;

@@ -1,9 +1,15 @@
-//! The object store over HTTP: PUT and GET of four sizes against the disk, the digests, bare hyper and two peers; memory of
-//! many uploads at once; and what a PUT costs when there are many keys.
+//! The object store over HTTP: PUT and GET of four sizes against the disk, the digests, bare hyper and three peers; memory of
+//! many uploads and of slow readers; what a PUT costs when there are many keys; uploads in parts, modes of encryption, sessions,
+//! appends and signatures with a key pair.
 
+mod express;
 mod limit;
 mod load;
+mod modes;
+mod parts;
 mod peer;
+mod sign;
+mod stalled;
 
 use std::process::Command;
 use std::time::Duration;
@@ -13,8 +19,9 @@ use hyper::body::Bytes;
 use tempfile::{TempDir, tempdir_in};
 use triptych_core::id::{Ids, SeededIds};
 
-use self::load::{ACCESS_KEY, BUCKET, SECRET_KEY, Signer, Target, Work};
-use self::peer::{PEERS, Peer, Running};
+use self::load::{BUCKET, Target, Work};
+use self::peer::{NGINX, PEERS, Peer, Running};
+use self::sign::{ACCESS_KEY, SECRET_KEY, Signer};
 use super::bare::with_same;
 use super::host::memory_mib;
 use super::report::Row;
@@ -24,7 +31,9 @@ use crate::run::workspace::{cargo, target};
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
-const SIZES: [usize; 4] = [4 * KIB, 64 * KIB, MIB, 64 * MIB];
+const SMALL: usize = 4 * KIB;
+const MIDDLE: usize = 64 * KIB;
+const LARGE: usize = 64 * MIB;
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
 /// The time that each rate is measured, and the number of rounds; all take turns, so that each meets the same machine.
 const SPAN: Duration = Duration::from_millis(1_500);
@@ -45,26 +54,54 @@ const FLAT_PUTS: u64 = 2_000;
 /// The factor by which a PUT among many keys may be dearer.
 const FLAT_WITHIN: f64 = 1.3;
 
-/// Everything about the object store; see the module.
+/// One group of rows; it says what it is at.
+type Step = fn(&dyn Fn(&str)) -> Result<Vec<Row>>;
+
+/// The groups, by name.
+const STEPS: [(&str, Step); 10] = [
+    ("4 KiB", |at| of_size(4 * KIB, at)),
+    ("64 KiB", |at| of_size(64 * KIB, at)),
+    ("1 MiB", |at| of_size(MIB, at)),
+    ("64 MiB", |at| of_size(64 * MIB, at)),
+    ("memory", memory),
+    ("keys", flat_cost),
+    ("parts", parts::measure),
+    ("modes", modes::measure),
+    ("sessions", express::measure_sessions),
+    ("appends", express::measure_appends),
+];
+
+/// Everything about the object store, or the groups whose name contains `only`; see the module.
 ///
 /// # Errors
-/// If a server or a peer does not build, start or answer, or the disk fails.
-pub(crate) fn measure() -> Result<Vec<Row>> {
+/// If the service does not build, or there is no such group.
+pub(crate) fn measure(only: Option<&str>) -> Result<Vec<Row>> {
     let mut build = cargo(&["build", "--release", "--locked", "-p", "object-put"]);
     ensure!(build.status()?.success(), "object-put does not build");
     std::fs::create_dir_all(target())?;
     let bar = spinner("object");
     let at = |what: &str| progress::at(&bar, what);
     let mut rows = Vec::new();
-    for size in SIZES {
-        rows.extend(of_size(size, &at)?);
+    for (name, step) in STEPS {
+        if only.is_none_or(|only| name.contains(only)) {
+            // A group that fails shows on the page, and takes no other's rows along.
+            rows.extend(step(&at).unwrap_or_else(|error| vec![failed(name, &error)]));
+        }
     }
-    at("many uploads at once");
-    rows.push(uploads_at_once()?);
-    at(&format!("PUT among {MANY_KEYS} keys"));
-    rows.extend(flat_cost()?);
     bar.finish_and_clear();
+    ensure!(!rows.is_empty(), "there is no such group");
     Ok(rows)
+}
+
+/// A row that says why a group has none.
+fn failed(name: &str, error: &anyhow::Error) -> Row {
+    Row {
+        what: format!("{name}: {error:#}").replace(['\n', '\r', '|'], " "),
+        value: 0.0,
+        unit: "rows",
+        limit: Some(("a group that is measured".into(), 1.0)),
+        expected: Some(1.0),
+    }
 }
 
 /// Our server in a directory of its own, which goes with it.
@@ -76,14 +113,19 @@ struct Own {
 
 impl Own {
     fn start() -> Result<Self> {
+        Self::start_with(&[])
+    }
+
+    fn start_with(flags: &[&str]) -> Result<Self> {
         let folder = tempdir_in(target())?;
         let service = Service::find("object")?;
         let seed = folder.path().join("seed.json");
         let account = serde_json::json!({
             "id": "111122223333", "canonicalId": "a".repeat(64), "displayName": "bench", "email": "bench@example.com",
-            "keys": [{ "accessKeyId": ACCESS_KEY, "secretAccessKey": SECRET_KEY, "allow": ["store:*"] }],
+            "keys": [{ "accessKeyId": ACCESS_KEY, "secretAccessKey": SECRET_KEY, "allow": ["*"] }],
         });
-        let written = serde_json::json!({ "region": "us-east-1", "accounts": [account] });
+        let directory = serde_json::json!({ "name": express::BUCKET, "owner": "111122223333", "kind": "directory" });
+        let written = serde_json::json!({ "region": "us-east-1", "accounts": [account], "buckets": [directory] });
         std::fs::write(&seed, written.to_string())?;
         let data = folder.path().join("data");
         let log = folder.path().join("requests.log").display().to_string();
@@ -92,7 +134,11 @@ impl Own {
             data,
             seed,
             port: Some(0),
-            flags: vec!["--log".into(), log],
+            flags: flags
+                .iter()
+                .map(|&flag| flag.to_owned())
+                .chain(["--log".to_owned(), log])
+                .collect(),
         };
         let server = Server::start(service, &options)?;
         let address = server.url.trim_start_matches("http://").parse();
@@ -130,7 +176,7 @@ fn of_size(size: usize, at: &dyn Fn(&str)) -> Result<Vec<Row>> {
         let own = Own::start()?;
         let running: Vec<(&Peer, Running)> = PEERS
             .iter()
-            .filter(|peer| size * connections <= peer.in_flight_max)
+            .filter(|peer| peer.meets(size, connections))
             .map(|peer| Ok((peer, peer.start(own.folder.path())?)))
             .collect::<Result<_>>()?;
         let peers: Vec<_> =
@@ -170,11 +216,20 @@ fn puts(
         true => ("the disk, same durable work", rates.disk),
         false => ("MD5 + CRC64NVME alone", rates.hash),
     };
-    let expected = (size == 64 * MIB).then_some(0.8);
+    let expected = match (size, connections) {
+        (LARGE, _) => Some(0.8),
+        (MIDDLE | MIB, 1) => Some(0.55),
+        (MIDDLE | MIB, 16) => Some(0.7),
+        _ => None,
+    };
     let mut rows = vec![rates.row(&what, size, lower, expected)];
     for (name, rate) in &rates.peers {
-        let expected = size == 4 * KIB && connections == 16 && name.starts_with("s3s-fs");
-        rows.push(rates.row(&what, size, (name, *rate), expected.then_some(3.0)));
+        let expected = match (size, connections, *name) {
+            (SMALL, 16, NGINX) => Some(1.6),
+            (SMALL, 16, name) if name.starts_with("s3s-fs") => Some(3.0),
+            _ => None,
+        };
+        rows.push(rates.row(&what, size, (name, *rate), expected));
     }
     Ok(rows)
 }
@@ -200,17 +255,23 @@ fn gets(
         let of = |target: &Target| target.rate(&work, connections, SPAN);
         let rate = of(&own.target)?;
         // Next to what it is compared with: what else this machine does changes within seconds.
-        rates.bare += with_same(head.clone(), body.clone(), |address| {
+        let bare = with_same(head.clone(), body.clone(), |address| {
             of(&Target { address, signer: own.target.signer.clone() })
         })?;
+        let file = own.folder.path().join("copied");
+        let opened = limit::unseal_and_copy(&file, size, connections, SPAN / 3)?;
+        rates.bare += bare;
+        rates.together += 1.0 / (1.0 / bare + 1.0 / opened);
         rates.add(rate, peers, of)?;
     }
     let what = format!("GET {}, {}", shown(size), over(connections));
     let expected = (size == 4 * KIB).then_some(0.6);
     let bare = ("bare hyper, same answer", rates.bare);
     let mut rows = vec![rates.row(&what, size, bare, expected)];
+    let together = ("bare hyper, unsealing and one copy together", rates.together);
+    rows.push(rates.row(&what, size, together, (size >= MIDDLE).then_some(0.8)));
     for (name, rate) in &rates.peers {
-        rows.push(rates.row(&what, size, (name, *rate), None));
+        rows.push(rates.row(&what, size, (name, *rate), (*name == NGINX).then_some(0.9)));
     }
     Ok(rows)
 }
@@ -222,6 +283,7 @@ struct Rates {
     disk: f64,
     hash: f64,
     bare: f64,
+    together: f64,
     peers: Vec<(&'static str, f64)>,
 }
 
@@ -234,6 +296,7 @@ impl Rates {
             disk: 0.0,
             hash: 0.0,
             bare: 0.0,
+            together: 0.0,
             peers: peers.iter().map(|(name, _)| (*name, 0.0)).collect(),
         }
     }
@@ -284,6 +347,14 @@ fn over(connections: usize) -> String {
     }
 }
 
+/// The memory of many uploads at once, and of readers that do not read.
+fn memory(at: &dyn Fn(&str)) -> Result<Vec<Row>> {
+    at("many uploads at once");
+    let mut rows = vec![uploads_at_once()?];
+    rows.extend(stalled::measure(at)?);
+    Ok(rows)
+}
+
 /// The most memory that many large uploads at once add to the process.
 fn uploads_at_once() -> Result<Row> {
     let own = Own::start()?;
@@ -305,7 +376,8 @@ fn uploads_at_once() -> Result<Row> {
 }
 
 /// The cost of a PUT among a thousand keys and among a million, turn about; the middle one of several runs counts.
-fn flat_cost() -> Result<Vec<Row>> {
+fn flat_cost(at: &dyn Fn(&str)) -> Result<Vec<Row>> {
+    at(&format!("PUT among {MANY_KEYS} keys"));
     let (few, many) = (Own::start()?, Own::start()?);
     let small = Work::Put { prefix: "filled".into(), body: body(100) };
     few.target.rate_of(&small, 8, FEW_KEYS / 8)?;

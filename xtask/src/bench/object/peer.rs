@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::load::{ACCESS_KEY, SECRET_KEY, Signer, Target};
+use super::load::{BUCKET, Target};
+use super::sign::{ACCESS_KEY, SECRET_KEY, Signer};
+use super::{KIB, MIB};
+use crate::run::clients::need;
+use crate::run::process::terminate;
 use crate::run::process::watch;
 use crate::run::progress::spinner;
 use crate::run::service::tail;
@@ -24,13 +28,39 @@ pub(super) struct Peer {
     pub name: &'static str,
     /// The most bytes that are sent to it at once: one of them keeps all bodies in memory.
     pub in_flight_max: usize,
+    /// The sizes and numbers of connections that it is measured with.
+    meets: fn(usize, usize) -> bool,
+    /// False if a bucket is a folder, which is there.
+    has_buckets: bool,
     command: fn(&Path, SocketAddr) -> Result<Command>,
 }
 
-pub(super) const PEERS: [Peer; 2] = [
-    Peer { name: "s3s-fs 0.14.1, which does not sync", in_flight_max: usize::MAX, command: s3s_fs },
-    Peer { name: "moto 5.2.1, in memory", in_flight_max: 1024 * 1024 * 1024, command: moto },
+pub(super) const PEERS: [Peer; 3] = [
+    Peer {
+        name: "s3s-fs 0.14.1, which does not sync",
+        in_flight_max: usize::MAX,
+        meets: |_, _| true,
+        has_buckets: true,
+        command: s3s_fs,
+    },
+    Peer {
+        name: "moto 5.2.1, in memory",
+        in_flight_max: 1024 * MIB,
+        meets: |_, _| true,
+        has_buckets: true,
+        command: moto,
+    },
+    Peer {
+        name: NGINX,
+        in_flight_max: usize::MAX,
+        meets: |size, connections| connections == 16 && [4 * KIB, MIB].contains(&size),
+        has_buckets: false,
+        command: nginx,
+    },
 ];
+
+/// The peer that signs, seals and syncs nothing.
+pub(super) const NGINX: &str = "nginx: static files and DAV, unsynced";
 
 /// A running peer; killed when dropped.
 pub(super) struct Running {
@@ -40,12 +70,23 @@ pub(super) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        // One that has workers takes them along when it is asked, and not when it is killed.
+        let _ = terminate(self.child.id());
+        let begun = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Peer {
+    /// Tells whether it is measured with bodies of this size over so many connections.
+    pub(super) fn meets(&self, size: usize, connections: usize) -> bool {
+        size * connections <= self.in_flight_max && (self.meets)(size, connections)
+    }
+
     /// Installs it where it is not yet, starts it, and makes the bucket.
     ///
     /// # Errors
@@ -71,7 +112,9 @@ impl Peer {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        running.target.make_bucket()?;
+        if self.has_buckets {
+            running.target.make_bucket()?;
+        }
         Ok(running)
     }
 }
@@ -109,6 +152,26 @@ fn moto(_: &Path, address: SocketAddr) -> Result<Command> {
     // Asked of the interpreter: the script names the folder it was installed in, and folders move.
     let mut command = Command::new(home.join("bin/python"));
     command.arg(server).args(["-H", "127.0.0.1", "-p"]).arg(address.port().to_string());
+    Ok(command)
+}
+
+fn nginx(data: &Path, address: SocketAddr) -> Result<Command> {
+    need(&[("nginx", "nginx-light")])?;
+    let folder = data.canonicalize()?;
+    std::fs::create_dir_all(folder.join(BUCKET))?;
+    let settings = folder.with_extension("conf");
+    let at = folder.display();
+    // A user other than root has no choice, and is told so; root's workers would have another user, who may not write here.
+    std::fs::write(
+        &settings,
+        format!(
+            "user root; worker_processes 2; daemon off; pid {at}/pid; error_log stderr; events {{ worker_connections 512; }}\n\
+             http {{ sendfile on; tcp_nopush on; keepalive_requests 1000000000; client_max_body_size 0; access_log {at}/log;\n\
+             client_body_temp_path {at}/sent; server {{ listen {address}; root {at}; dav_methods PUT; create_full_put_path on; }} }}\n"
+        ),
+    )?;
+    let mut command = Command::new("nginx");
+    command.arg("-c").arg(settings).arg("-p").arg(&folder);
     Ok(command)
 }
 

@@ -1,20 +1,24 @@
-//! Bytes on their way to a disk that takes whole buffer.
+//! Bytes on their way to a disk that takes whole blocks.
 
 use crate::disk::BLOCK_BYTES;
 
 /// Bytes that are gathered until they fill whole blocks, in memory that begins as a block does.
 pub(super) struct AlignedBuffer {
+    /// Bytes before the block, then those that were gathered; it never grows beyond its capacity, so it stays where it is.
     memory: Vec<u8>,
     start: usize,
     filled: usize,
+    bytes_max: usize,
 }
 
 impl AlignedBuffer {
-    /// An empty buffer for so many buffer.
+    /// An empty buffer for so many blocks.
     pub(super) fn with_capacity(blocks: usize) -> Self {
-        let memory = vec![0; (blocks + 1) * BLOCK_BYTES];
+        let bytes_max = blocks * BLOCK_BYTES;
+        let mut memory: Vec<u8> = Vec::with_capacity(bytes_max + BLOCK_BYTES);
         let start = memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
-        Self { memory, start, filled: 0 }
+        memory.resize(start, 0);
+        Self { memory, start, filled: 0, bytes_max }
     }
 
     /// Bytes that it holds.
@@ -27,18 +31,17 @@ impl AlignedBuffer {
         self.free() == 0
     }
 
-    /// Bytes that are left beside the block that the start may take.
+    /// Bytes that it still takes.
     fn free(&self) -> usize {
-        self.memory.len() - BLOCK_BYTES - self.filled
+        self.bytes_max - self.filled
     }
 
     /// Takes what fits from the front of `bytes`, and gives the rest.
     pub(super) fn fill<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let (now, later) = bytes.split_at(bytes.len().min(self.free()));
-        let begin = self.start + self.filled;
-        if let Some(free) = self.memory.get_mut(begin..begin + now.len()) {
-            free.copy_from_slice(now);
-        }
+        // What was taken is still behind the start.
+        self.memory.truncate(self.start + self.filled);
+        self.memory.extend_from_slice(now);
         self.filled += now.len();
         later
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::blobs::{BlobError, BlobId};
 use crate::disk::DiskFile;
@@ -270,12 +270,11 @@ impl Window {
 
 /// Exactly `bytes` bytes at `at`.
 pub(super) fn read_exactly(file: &dyn DiskFile, at: u64, bytes: usize) -> Result<Bytes, BlobError> {
-    let mut into = BytesMut::zeroed(bytes);
-    let read = file.read_at(&mut into, at)?;
-    if read < bytes {
+    let read = file.read_new(bytes, at)?;
+    if read.len() < bytes {
         return Err(BlobError::Corrupt("a file is shorter than its blob".into()));
     }
-    Ok(into.freeze())
+    Ok(read.into())
 }
 
 #[cfg(test)]

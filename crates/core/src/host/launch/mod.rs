@@ -1,6 +1,8 @@
 //! The steps that every service shares: from flags to `<name> is ready`, and from a signal to the exit code.
 
 #[cfg(feature = "sled")]
+mod archive;
+#[cfg(feature = "sled")]
 mod copies;
 pub mod flags;
 mod healthcheck;
@@ -26,6 +28,8 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use tokio::net::TcpListener;
 
+#[cfg(feature = "sled")]
+pub use self::archive::Archive;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
 #[cfg(feature = "sled")]

@@ -15,6 +15,8 @@ use super::identity::Sides;
 pub use super::private_file::random_hex;
 use super::private_file::write_private;
 #[cfg(feature = "sled")]
+use super::staging_dir::{self, StagingDir};
+#[cfg(feature = "sled")]
 use crate::blobs::Directory;
 use crate::blobs::{Blobs, MemoryBlobs};
 #[cfg(feature = "sled")]
@@ -55,6 +57,14 @@ pub enum StorageError {
         path: String,
         /// The cause.
         reason: String,
+    },
+    /// The directory is being filled, or that was interrupted.
+    #[error(
+        "the data directory {path} is being filled, and is not whole: where that was interrupted, run the same command again (an import goes on where it was), or remove {path}/.filling to give it up"
+    )]
+    Unfinished {
+        /// Its path.
+        path: String,
     },
     /// Records and bodies do not belong together.
     #[cfg(feature = "sled")]
@@ -103,6 +113,24 @@ pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
     }
 }
 
+/// The most that a store which is filled takes for its cache: its rows come in the order of their keys, so that none is looked at again.
+#[cfg(feature = "sled")]
+const FILL_CACHE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Opens the stores that are being made in a staging directory.
+///
+/// # Errors
+/// As [`open`].
+#[cfg(feature = "sled")]
+pub fn open_staged(staging: &StagingDir, flags: &Flags) -> Result<Storage, StorageError> {
+    let flags = Flags {
+        data: Some(staging.path().to_owned()),
+        cache_bytes: flags.cache_bytes.min(FILL_CACHE_BYTES),
+        ..flags.clone()
+    };
+    open(&flags)
+}
+
 /// Stores that live as long as the process.
 #[must_use]
 pub fn memory() -> Storage {
@@ -122,6 +150,8 @@ pub fn memory() -> Storage {
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     use crate::disk::SystemDisk;
     use crate::kv::SledConfig;
+    check_finished(directory)?;
+    staging_dir::clear_finished(directory);
     let settings = SledConfig {
         tree: flags.tree.clone(),
         cache_bytes: flags.cache_bytes,
@@ -158,6 +188,15 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     })
 }
 
+/// Refuses a data directory that is being filled.
+#[cfg(feature = "sled")]
+fn check_finished(directory: &Path) -> Result<(), StorageError> {
+    match staging_dir::is_unfinished(directory) {
+        true => Err(StorageError::Unfinished { path: directory.display().to_string() }),
+        false => Ok(()),
+    }
+}
+
 #[cfg(feature = "sled")]
 fn tell_rebuild(reason: &crate::kv::RebuildReason, progress: crate::kv::RebuildProgress) {
     let crate::kv::RebuildProgress { rows, rows_most, seconds_left } = progress;
@@ -175,8 +214,10 @@ fn on_disk(_directory: &Path, _flags: &Flags) -> Result<Storage, StorageError> {
     Err(StorageError::NoEngine)
 }
 
-/// Makes the data directory, its name on disk.
+/// Makes the data directory, its name on disk. Nothing is put into one that is being filled.
 pub(super) fn make_directory(directory: &Path) -> Result<(), StorageError> {
+    #[cfg(feature = "sled")]
+    check_finished(directory)?;
     #[cfg(feature = "sled")]
     let made = crate::disk::Disk::make_directory(&crate::disk::SystemDisk, directory);
     #[cfg(not(feature = "sled"))]

@@ -41,11 +41,13 @@ impl DecodedCache {
         Self(ShardedCache::new(BYTES_MAX))
     }
 
-    /// The record of `value`, the row at `key` now: as it was decoded before, or as `decode` makes it.
+    /// The record of `value`, the row at `key` now: as it was decoded before, or as `decode` makes it. It comes to take `kept` bytes more
+    /// than others do.
     pub(in crate::kv) fn get_or_decode<V: Send + Sync + 'static>(
         &self,
         key: &[u8],
         value: Bytes,
+        kept: usize,
         decode: impl FnOnce(&[u8], &Bytes) -> Result<V, StoreError>,
     ) -> Result<Arc<V>, StoreError> {
         let known = self.0.get(key).and_then(|known| known.of(&value));
@@ -54,7 +56,7 @@ impl DecodedCache {
             return Ok(record);
         }
         let record = Arc::new(decode(key, &value)?);
-        let cost = value.len() + RECORD_BYTES;
+        let cost = value.len() + RECORD_BYTES + kept;
         let decoded = Decoded { value, record: Arc::<V>::clone(&record) };
         self.0.insert(Bytes::copy_from_slice(key), decoded, cost);
         Ok(record)

@@ -12,8 +12,11 @@ use crate::kv::Version;
 
 /// The file.
 const MARK: &str = "format";
-/// Its content: 1 was a tree alone, 2 had a write-ahead log before it, 3 has a base and a log from which the tree can be filled.
-const FORMAT: &str = "3\n";
+/// Its content: 1 was a tree alone, 2 had a write-ahead log before it, 3 has a base and a log from which the tree can be filled, 4 may have rows
+/// that say by themselves whether they are whole, which releases of the formats before cannot read.
+const FORMAT: &str = "4\n";
+/// A mark of the same files, in which no row has to have been checked.
+const UNCHECKED: &str = "3\n";
 /// Its content while a first start is under way: what lies beside it was begun by that start, and never held anything.
 const BEGUN: &str = "0\n";
 /// Longer than any mark.
@@ -37,13 +40,21 @@ impl Opening<'_> {
     /// Returns whether the truth of the directory is a base and a log. Its mark may be gone, which is the last thing that a first start makes.
     pub(super) fn has_log(&self) -> io::Result<bool> {
         match self.mark()? {
-            Some(format) => Ok(format == FORMAT),
+            Some(format) => Ok(format == FORMAT || format == UNCHECKED),
             None => {
                 let (bases, _) = base::paths(&**self.disk, &self.config.directory)?;
                 let opened = bases.iter().map(|path| Base::open(&**self.disk, path));
                 let mut whole = opened.filter_map(Result::ok);
                 Ok(whole.any(|base| base.summary.version > Version::ABSENT))
             }
+        }
+    }
+
+    /// Says on disk that rows may be checked, before the first such row can be written.
+    pub(super) fn raise_mark(&self) -> io::Result<()> {
+        match self.mark()?.as_deref() {
+            Some(FORMAT) => Ok(()),
+            _ => set(&**self.disk, &self.config.directory),
         }
     }
 
@@ -65,7 +76,8 @@ impl Opening<'_> {
         let Some(format) = self.mark().map_err(|error| self.unusable(&error))? else {
             return Ok(());
         };
-        if matches!(format.trim(), "" | "1" | "2") || format == BEGUN || format == FORMAT {
+        if matches!(format.trim(), "" | "1" | "2") || [BEGUN, UNCHECKED, FORMAT].contains(&&*format)
+        {
             return Ok(());
         }
         let format = format.trim().chars().take(FORMAT_SHOWN_MAX).collect();

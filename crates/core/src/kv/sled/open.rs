@@ -107,6 +107,7 @@ impl Opening<'_> {
         let number = segments.last().map_or(1, |segment| segment.number + 1);
         let spares = Arc::clone(&engine.spares);
         let wal = self.wal_at(spares, number, end.last).map_err(unusable)?;
+        self.raise_mark().map_err(unusable)?;
         self.start(engine, wal, end, sealed, reason)
     }
 

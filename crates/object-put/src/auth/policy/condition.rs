@@ -86,8 +86,12 @@ impl ConditionKey {
             Some("SecureTransport") => Self::SecureTransport,
             Some("Referer") => Self::Referer,
             Some("UserAgent") => Self::UserAgent,
-            _ if directory_action(key).is_some_and(|own| own == "express:SessionMode") => {
-                Self::SessionMode
+            _ if directory_action(key).is_some() => {
+                let own = directory_action(key)?;
+                match own.split_once(':')?.1 {
+                    "SessionMode" => Self::SessionMode,
+                    own => Self::of_point(own)?,
+                }
             }
             _ => {
                 let own = without_action_prefix(key)?;
@@ -96,9 +100,7 @@ impl ConditionKey {
                     "delimiter" => Self::Parameter("delimiter"),
                     "max-keys" => Self::Parameter("max-keys"),
                     "VersionId" => Self::Version,
-                    "DataAccessPointArn" => Self::PointArn,
-                    "DataAccessPointAccount" => Self::PointAccount,
-                    "AccessPointNetworkOrigin" => Self::PointOrigin,
+                    _ if Self::of_point(own).is_some() => Self::of_point(own)?,
                     _ => {
                         match own.split_once('/') {
                             Some(("ExistingObjectTag", key)) => {
@@ -113,6 +115,16 @@ impl ConditionKey {
                     }
                 }
             }
+        })
+    }
+
+    /// One that looks at the access point, in whichever service's words.
+    fn of_point(own: &str) -> Option<Self> {
+        Some(match own {
+            "DataAccessPointArn" => Self::PointArn,
+            "DataAccessPointAccount" => Self::PointAccount,
+            "AccessPointNetworkOrigin" => Self::PointOrigin,
+            _ => return None,
         })
     }
 

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::request::dialect::{
     ACCOUNT_PRINCIPALS, without_arn_prefix, without_directory_arn_prefix,
 };
+use crate::store::access_point::is_directory_point_name;
 use crate::store::bucket::is_directory_name;
 
 /// The most bytes of a policy document.
@@ -52,7 +53,11 @@ impl Policy {
             return Err(malformed("Policy has invalid resource"));
         }
         let mut actions = policy.statements.iter().flat_map(|own| &own.action.values);
-        if !actions.all(|action| ActionTargets::of(action).is_some()) {
+        let is_known = |action: &str| match is_directory_point_name(name) {
+            true => ActionTargets::of_directory(action).is_some(),
+            false => ActionTargets::of(action).is_some(),
+        };
+        if !actions.all(|action| is_known(action)) {
             return Err(malformed("Policy has invalid action"));
         }
         Ok(policy)

@@ -2,6 +2,7 @@
 //!
 //! A name that this service does not know is refused when the policy is put: a rule that is kept counts.
 
+pub mod access_point;
 mod condition;
 mod document;
 mod public_access;

@@ -51,7 +51,7 @@ pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         Err(Error::CrossOrigin { method, resource, reason })
     };
     let bucket = BUCKETS.peek(tx, &call.bucket_name.to_owned())?;
-    let Some(bucket) = bucket.filter(|bucket| !bucket.deleting) else {
+    let Some(bucket) = bucket else {
         return refused("Bucket not found", "BUCKET");
     };
     let Some(cors) = Cors::of_bucket(tx, bucket.id)? else {

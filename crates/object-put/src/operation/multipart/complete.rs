@@ -84,9 +84,6 @@ impl Completion {
     ) -> Result<Decision, Error> {
         let (bucket, key) = (call.bucket()?, call.key()?);
         let name = call.query.get("uploadId").unwrap_or_default();
-        // A refusal commits nothing that would prove its reads to be of one moment. An upload that is there after the object was looked at
-        // was there at that look too, so what is said of the conditions held at that moment.
-        let current = CURRENT.get_shared(tx, &object_key(bucket.id, key))?;
         let upload = match open_upload::find(tx, bucket.id, key, name) {
             Err(missing @ Error::NoSuchUpload { .. }) => {
                 let answered = answered_before(call, name, document, tx)?;
@@ -97,6 +94,7 @@ impl Completion {
         // Its key is not needed, but who completes must have it.
         encrypted(call, &upload)?.open_upload(call)?;
         let precondition = Precondition::read(call.fields)?;
+        let current = CURRENT.get_shared(tx, &object_key(bucket.id, key))?;
         precondition.check_at_start(call.dialect(), key, current.as_deref())?;
         let document = document.as_ref().map_err(Error::clone)?;
         document.check_order(name)?;
@@ -179,8 +177,6 @@ impl Completion {
         now: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let name = self.upload.id.text(self.bucket.id, &self.key);
-        // Before the upload, as in `decide`.
-        CURRENT.get_shared(tx, &object_key(self.bucket.id, &self.key))?;
         let upload = open_upload::find(tx, self.bucket.id, &self.key, &name)?;
         if upload.replaced != self.upload.replaced {
             return Ok(None);
@@ -257,6 +253,7 @@ impl Completion {
             tags: upload.tags.clone(),
             acl: upload.acl.clone(),
             lock,
+            restored_from: None,
             restored_until: None,
         })
     }

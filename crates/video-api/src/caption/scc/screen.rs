@@ -199,10 +199,13 @@ fn block(rows: &[&Row], end: usize) -> Option<Block> {
             text.set_style(Style::default(), None);
             (first..*from).for_each(|_| text.push(special(0x39).unwrap_or(' ')));
         }
+        let mut before = None;
         for cell in row.cells.get(*from..*to).unwrap_or_default() {
             let (c, pen) = cell.shown.unwrap_or((' ', Pen::default()));
-            let Pen { colour, italic, underline } = pen;
-            text.set_style(Style { italic, underline, colour, bold: false }, None);
+            if before.replace(pen) != Some(pen) {
+                let Pen { colour, italic, underline } = pen;
+                text.set_style(Style { italic, underline, colour, bold: false }, None);
+            }
             text.push(c);
         }
     }

@@ -43,7 +43,10 @@ struct Shown<'t> {
 /// Writes a track. Cues that overlap are shown together, as far as the picture has room.
 #[must_use]
 pub fn write(track: &Track) -> String {
-    let mut line = Line21 { out: format!("{SIGNATURE}\n\n").into_bytes(), ..Line21::default() };
+    let mut out = Vec::with_capacity(64 + track.cues.len() * 256);
+    out.extend_from_slice(SIGNATURE.as_bytes());
+    out.extend_from_slice(b"\n\n");
+    let mut line = Line21 { out, ..Line21::default() };
     let mut waiting = parts(track).into_iter().enumerate().peekable();
     let mut shown: BTreeMap<usize, Shown<'_>> = BTreeMap::new();
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
@@ -221,10 +224,6 @@ impl Line21 {
             self.out.push(b'\t');
         }
         unit.write(&mut self.out);
-        if unit.is_doubled {
-            self.out.push(b' ');
-            unit.write(&mut self.out);
-        }
         self.next = Some(frame + unit.frames());
     }
 
@@ -241,15 +240,36 @@ impl Unit {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-        let [first, second] = self.pair;
-        out.extend_from_slice(&[
-            digit(first >> 4),
-            digit(first & 0xf),
-            digit(second >> 4),
-            digit(second & 0xf),
-        ]);
+        let [first, second] = self.pair.map(digits);
+        let [[a, b], [c, d]] = [first, second];
+        if self.is_doubled {
+            out.extend_from_slice(&[a, b, c, d, b' ', a, b, c, d]);
+        } else {
+            out.extend_from_slice(&[a, b, c, d]);
+        }
     }
+}
+
+/// The two hexadecimal digits of each byte.
+const DIGITS: [[u8; 2]; 256] = {
+    let mut table = [[0; 2]; 256];
+    let hex = b"0123456789abcdef";
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the compiler runs it, and the loop ends at the table's length"
+        )]
+        {
+            table[byte] = [hex[byte >> 4], hex[byte & 0xf]];
+        }
+        byte += 1;
+    }
+    table
+};
+
+fn digits(byte: u8) -> [u8; 2] {
+    DIGITS.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 fn control(word: u16) -> Unit {

@@ -2,6 +2,7 @@
 
 use super::super::colour::Colour;
 use super::super::layout::Layout;
+use super::super::lines;
 use super::super::text::{Piece, Tag, Text, TextBuilder};
 use super::{ARROW, of_keypad};
 
@@ -119,7 +120,8 @@ pub(super) fn write(text: &Text, out: &mut String) {
         }
     }
     let Some(written) = out.get(body..) else { return };
-    if written.contains(ARROW) || written.contains(KEYPAD) {
+    let has_keypad = || written.contains('{') && written.contains(KEYPAD);
+    if lines::split_at_arrow(written).is_some() || has_keypad() {
         let guarded = written.replace(ARROW, "--\u{200b}>").replace(KEYPAD, "{\u{200b}\\an");
         out.truncate(body);
         out.push_str(&guarded);

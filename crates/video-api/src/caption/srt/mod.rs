@@ -85,6 +85,10 @@ fn close(track: &mut Track, open: Open) -> Result<(), Error> {
 
 /// Tells whether a line is the number of a cue.
 fn is_number(line: &str) -> bool {
+    // Most lines are text, and seen to be so by their first letter.
+    if line.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic()) {
+        return false;
+    }
     let line = line.trim();
     !line.is_empty() && line.len() < 20 && line.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -95,7 +99,7 @@ pub(super) fn parse_time_line(line: &str) -> Option<Result<(MediaTime, MediaTime
     if !line.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let (start, rest) = line.split_once(ARROW)?;
+    let (start, rest) = lines::split_at_arrow(line)?;
     let end = rest.split_ascii_whitespace().next().unwrap_or_default();
     let time = |text: &str| {
         let shown = || Problem::Time(text.chars().take(40).collect());

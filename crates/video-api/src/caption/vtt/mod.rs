@@ -6,7 +6,7 @@ mod setting;
 use super::cue::{Block, Cue, Track};
 use super::error::{Error, Problem};
 use super::limits::{BLOCKS_MAX, CUE_BYTES_MAX, REGIONS_MAX};
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use super::text::is_language;
 use super::time::MediaTime;
 
@@ -65,7 +65,7 @@ impl Reader {
         if line.is_empty() {
             return self.end_of_block();
         }
-        if line.contains(ARROW) {
+        if let Some((start, rest)) = lines::split_at_arrow(line) {
             // A time line opens a cue, also right after the text of another; the one line before it is an identifier.
             let id = Some(std::mem::take(&mut self.text)).filter(|text| !text.is_empty());
             let is_id = self.cue.is_none() && id.as_ref().is_some_and(|id| !id.contains('\n'));
@@ -73,7 +73,8 @@ impl Reader {
                 self.text = id.clone().unwrap_or_default();
                 self.end_of_block()?;
             }
-            let mut cue = self.time_line(line).map_err(|problem| Error::at(number, problem))?;
+            let mut cue =
+                self.time_line(start, rest).map_err(|problem| Error::at(number, problem))?;
             cue.id = id.filter(|_| is_id).map(Into::into);
             (self.cue, self.first_line, self.has_lines) = (Some(cue), number, true);
             return Ok(());
@@ -88,8 +89,7 @@ impl Reader {
         Ok(())
     }
 
-    fn time_line(&self, line: &str) -> Result<Cue, Problem> {
-        let (start, rest) = line.split_once(ARROW).unwrap_or((line, ""));
+    fn time_line(&self, start: &str, rest: &str) -> Result<Cue, Problem> {
         let rest = rest.trim_start_matches([' ', '\t']);
         let (end, settings) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
         let time = |text: &str| {

@@ -4,10 +4,10 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
-use crate::api::merge::{self, Bounds};
+use crate::api::merge::{self, Bounds, Row};
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
-use crate::api::paginate::{EXACT_TOTAL_MAX, Rows, Wanted};
+use crate::api::paginate::{self, EXACT_TOTAL_MAX, Wanted};
 use crate::api::response::{List, Paging};
 use crate::record::counter;
 use crate::record::key_order::{latest_first, moment_of};
@@ -15,7 +15,7 @@ use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_
 use crate::resource::activities::render::{self, Audience, Shown};
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
 use crate::resource::subscriptions::record::PUBLISHERS_BY_TIME;
-use crate::resource::videos::rating::{RATED, RATED_COUNT};
+use crate::resource::videos::rating::{self, RATED};
 use crate::resource::videos::record::UPLOADS;
 
 /// The latest subscriptions whose uploads are looked at.
@@ -73,7 +73,7 @@ impl Source {
             Self::Uploads(channel) => {
                 Ok(CHANNEL_COUNTS.peek(tx, channel)?.unwrap_or_default().listed_uploads)
             }
-            Self::Likes(channel) => counter::of(tx, &RATED_COUNT, &(channel.clone(), 1)),
+            Self::Likes(channel) => rating::total(tx, channel, 1, false),
             Self::Kept(channel, audience) => {
                 counter::of(tx, &ACTIVITY_COUNTS, &(channel.clone(), *audience))
             }
@@ -123,51 +123,47 @@ pub(super) fn write(
     }
     // Whatever changes what is listed changes a counter, which was read above.
     let (rows, total) = tx.guarded(|tx| {
-        let mut keeps = |tx: &mut Tx<'_>, source: usize, suffix: &[u8]| {
-            let source = sources.get(source);
-            Ok(found(tx, source, suffix, &audience)?.is_some())
-        };
-        let rows = merge::read(tx, &prefixes, &bounds, wanted, &mut keeps)?;
+        let take = |tx: &mut Tx<'_>, row: &Row| found(tx, sources, row, &audience);
         let is_narrowed = given.into_iter().any(|name| call.params.has(name));
-        let total = if is_narrowed || total <= u64::from(EXACT_TOTAL_MAX) {
-            let whole = Wanted { token: None, size: EXACT_TOTAL_MAX, ..wanted };
-            let all = merge::read(tx, &prefixes, &bounds, whole, &mut keeps)?;
-            all.keys.len() as u64
-        } else {
-            total
-        };
-        Ok::<(Rows<_>, u64), Error>((rows, total))
+        if is_narrowed || total <= u64::from(EXACT_TOTAL_MAX) {
+            return paginate::count_spans(tx, &prefixes, &bounds, wanted, take);
+        }
+        Ok((paginate::read_spans(tx, &prefixes, &bounds, wanted, take)?, total))
     })?;
-    for (source, suffix) in &rows.keys {
-        let Some(source) = sources.get(*source) else {
-            continue;
-        };
-        let Some((at, event, shown)) = found(tx, Some(source), suffix, &audience)? else {
-            continue;
-        };
-        if let Some(owner) = CHANNELS.peek_shared(tx, &source.channel().to_owned())? {
-            let channel = (source.channel(), &*owner);
-            list.push(&render::render(channel, at, &event, &shown, &call.parts));
+    for Found { channel, at, event, shown } in &rows.keys {
+        if let Some(owner) = CHANNELS.peek_shared(tx, &(*channel).to_owned())? {
+            list.push(&render::render((channel, &*owner), *at, event, shown, &call.parts));
         }
     }
     Ok(rows.paging(total, size))
 }
 
-/// The activity of a row, with its time and what it is about, if it is shown.
-fn found(
+/// An activity that is shown.
+struct Found<'s> {
+    channel: &'s str,
+    at: Timestamp,
+    event: Event,
+    shown: Shown,
+}
+
+/// The activity of a row, if it is shown.
+fn found<'s>(
     tx: &mut Tx<'_>,
-    source: Option<&Source>,
-    suffix: &[u8],
+    sources: &'s [Source],
+    row: &Row,
     audience: &Audience<'_>,
-) -> Result<Option<(Timestamp, Event, Shown)>, Error> {
-    let (Some(source), Some((time, id))) = (source, merge::time_and_id(suffix)) else {
+) -> Result<Option<Found<'s>>, Error> {
+    let (Some(source), Some((time, id))) =
+        (sources.get(row.source), merge::time_and_id(row.suffix()))
+    else {
         return Ok(None);
     };
     let Some(event) = source.event(tx, id)? else {
         return Ok(None);
     };
-    let shown = render::find(tx, source.channel(), &event, audience)?;
-    Ok(shown.map(|shown| (Timestamp::from_micros(moment_of(time)), event, shown)))
+    let (channel, at) = (source.channel(), Timestamp::from_micros(moment_of(time)));
+    let shown = render::find(tx, channel, &event, audience)?;
+    Ok(shown.map(|shown| Found { channel, at, event, shown }))
 }
 
 /// The suffixes of what was published at or after one moment and before another: the latest come first.

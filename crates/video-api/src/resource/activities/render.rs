@@ -17,7 +17,7 @@ use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::sight;
 use crate::resource::playlist_items::record::ITEMS;
 use crate::resource::playlists::record::{PLAYLISTS, Playlist};
-use crate::resource::videos::record::{VIDEOS, Video};
+use crate::resource::videos::render::{LISTED_VIDEOS, ListedVideo};
 
 /// Whoever asks, and how.
 #[derive(Debug, Clone, Copy)]
@@ -32,9 +32,9 @@ pub(super) struct Audience<'a> {
 
 /// A resource that is there to be shown.
 pub(super) enum Shown {
-    Video(Box<Stored<Video>>),
-    Channel(Box<Stored<Channel>>),
-    Playlist(Box<Stored<Playlist>>),
+    Video(Arc<ListedVideo>),
+    Channel(Arc<Stored<Channel>>),
+    Playlist(Arc<Stored<Playlist>>),
     /// There is none.
     Nothing,
 }
@@ -54,24 +54,18 @@ pub(super) fn find(
     };
     Ok(match thing {
         Thing::Video(id) => {
-            let is_shown = |video: &Stored<Video>| {
-                let head = &video.head;
+            let is_shown = |video: &Arc<ListedVideo>| {
+                let head = &video.record.head;
                 let region = audience.region.zip(head.regions.as_ref());
                 let is_closed = region.is_some_and(|(region, regions)| regions.close(region));
                 let own = audience.is_own && head.is_visible(audience.caller);
                 let is_closing = audience.caller.closing.holds(&head.channel);
                 !is_closed && !is_closing && (own || head.is_listed())
             };
-            let video = VIDEOS.peek(tx, &id)?.filter(is_shown);
-            video.map(|video| Shown::Video(Box::new(video)))
+            LISTED_VIDEOS.peek_shared(tx, &id)?.filter(is_shown).map(Shown::Video)
         }
-        Thing::Channel(id) => {
-            CHANNELS.peek(tx, &id)?.map(|channel| Shown::Channel(Box::new(channel)))
-        }
-        Thing::Playlist(id) => {
-            let playlist = playlist(tx, &id, audience)?;
-            playlist.map(|playlist| Shown::Playlist(Box::new(playlist)))
-        }
+        Thing::Channel(id) => CHANNELS.peek_shared(tx, &id)?.map(Shown::Channel),
+        Thing::Playlist(id) => playlist(tx, &id, audience)?.map(Shown::Playlist),
     })
 }
 
@@ -79,12 +73,12 @@ fn playlist(
     tx: &mut Tx<'_>,
     id: &String,
     audience: &Audience<'_>,
-) -> Result<Option<Stored<Playlist>>, Error> {
-    let is_shown = |playlist: &Stored<Playlist>| {
+) -> Result<Option<Arc<Stored<Playlist>>>, Error> {
+    let is_shown = |playlist: &Arc<Stored<Playlist>>| {
         let own = audience.is_own && playlist.head.is_visible(audience.caller);
         own || (playlist.head.is_public() && playlist.head.is_visible(audience.caller))
     };
-    Ok(PLAYLISTS.peek(tx, id)?.filter(is_shown))
+    Ok(PLAYLISTS.peek_shared(tx, id)?.filter(is_shown))
 }
 
 /// Returns whether the comment, the item or the section that an activity of a channel made is still there and seen.
@@ -155,7 +149,7 @@ pub(super) fn render(
 /// Title, description and pictures of what an activity is about.
 fn about(shown: &Shown) -> Map<String, Value> {
     let (snippet, picture) = match shown {
-        Shown::Video(video) => (video.value("snippet"), None),
+        Shown::Video(video) => (video.record.value("snippet"), None),
         Shown::Channel(channel) => (channel.value("snippet"), None),
         Shown::Playlist(playlist) => {
             let picture = thumbnail::of_video(thumbnail::NO_VIDEO, thumbnail::Source::default());

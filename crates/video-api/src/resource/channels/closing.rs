@@ -16,8 +16,8 @@ use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_
 use crate::resource::channel_sections::{contents, store as sections};
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, Id};
 use crate::resource::channels::{rules, store};
-use crate::resource::comments::record::{BANNED, list_of_all, list_of_channel};
-use crate::resource::comments::{leftover, store as comments, tally};
+use crate::resource::comments::record::{BANNED, list_of_all, list_of_channel, list_of_public};
+use crate::resource::comments::{leftover, tally};
 use crate::resource::members::record::{
     MEMBER_COUNT, MEMBER_UPDATES, MEMBERS, MEMBERS_BY_LEVEL, UPDATE_COUNT,
 };
@@ -29,7 +29,7 @@ use crate::resource::playlists::record::{
 use crate::resource::playlists::store as playlists;
 use crate::resource::subscriptions::record::{PUBLISHER_COUNT, SUBSCRIBER_COUNT};
 use crate::resource::subscriptions::store as subscriptions;
-use crate::resource::videos::rating::{self, RATED, RATED_COUNT};
+use crate::resource::videos::rating::{self, HIDDEN_COUNT, RATED, RATED_COUNT};
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
 use crate::resource::videos::store as videos;
 use crate::resource::watermarks::WATERMARKS;
@@ -65,8 +65,9 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
         store::remove(tx, &id, &found.head)?;
         picture::unset(tx, &format!("watermark/{id}"))?;
         WATERMARKS.delete(tx, &id);
-        comments::uncount(tx, &list_of_channel(&id), None)?;
-        comments::uncount(tx, &list_of_all(&id), None)?;
+        for list in [list_of_channel(&id), list_of_all(&id), list_of_public(&id)] {
+            tally::take(tx, &list)?;
+        }
         for special in [SystemPlaylist::Later, SystemPlaylist::Favorites] {
             PLAYLIST_GARBAGE.put(tx, &special.of(&id), &Id(id.clone()));
         }
@@ -105,6 +106,7 @@ pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> 
         || rows(tx, &ACTIVITY_COUNTS, &id)?
         || rows(tx, &BANNED, &id)?
         || rows(tx, &RATED_COUNT, &id)?
+        || rows(tx, &HIDDEN_COUNT, &id)?
         || rows(tx, &PLAYLIST_COUNT, &id)?
         || rows(tx, &MEMBERS, &id)?
         || rows(tx, &MEMBERS_BY_LEVEL, &id)?
@@ -119,8 +121,10 @@ pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> 
     PUBLISHER_COUNT.delete(tx, &id);
     SUBSCRIBER_COUNT.delete(tx, &id);
     CHANNEL_COUNTS.delete(tx, &id);
-    // Its videos took themselves out of the tally that was gone already.
-    tally::take(tx, &list_of_all(&id))?;
+    // Its videos took themselves out of the tallies that were gone already.
+    for list in [list_of_all(&id), list_of_public(&id)] {
+        tally::take(tx, &list)?;
+    }
     closing_channels::end(tx, &id)?;
     Ok(false)
 }

@@ -18,8 +18,9 @@ use crate::resource::Resource;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comment_threads::pages::ThreadList;
 use crate::resource::comment_threads::render::ThreadForm;
+use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::Moderation;
-use crate::resource::comments::record::{COMMENTS, thread_of};
+use crate::resource::comments::record::thread_of;
 use crate::resource::comments::{self, sight, store, tally, text};
 use crate::resource::videos::record::VIDEOS;
 
@@ -87,8 +88,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let form = thread_form(call, threads.state, true);
     let mut list = List::new("commentThreadListResponse");
     for id in &ids {
-        if let Some(top) = COMMENTS.peek_shared(tx, id)? {
-            list.push(&render::render(tx, id, &top, &form)?);
+        if let Some(top) = LISTED_COMMENTS.peek_shared(tx, id)? {
+            let thread = render::list(tx, id, &top, &form)?;
+            list.push(&thread);
         }
     }
     Ok(list.end(Some(&paging)))

@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
-use crate::api::merge::{self, Bounds};
+use crate::api::merge::{self, Bounds, Row};
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
-use crate::api::paginate::{self, EXACT_TOTAL_MAX, Wanted};
+use crate::api::paginate::{self, Wanted};
 use crate::api::response::Paging;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comment_threads::rules;
+use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{
-    COMMENTS, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, THREADS, list_of_all, list_of_channel,
+    RELEVANT_THREADS, REPLIES, REPLY_COUNTS, THREADS, list_of_all, list_of_channel, list_of_public,
     list_of_video, slots,
 };
 use crate::resource::comments::tally;
@@ -27,6 +28,8 @@ const REPLIES_SEARCHED: usize = 500;
 /// A list of threads that the caller may read.
 pub(super) struct ThreadList {
     list: String,
+    /// The list whose tally is its total.
+    tally: String,
     /// The state that is asked for.
     pub(super) state: Moderation,
     is_owner: bool,
@@ -64,7 +67,8 @@ impl ThreadList {
         if state != Moderation::Published && !is_owner {
             return Err(Error::Rule(&rules::FORBIDDEN));
         }
-        Ok(Self { list, state, is_owner, is_mixed })
+        let tally = if is_mixed && !is_owner { list_of_public(&channel) } else { list.clone() };
+        Ok(Self { list, tally, state, is_owner, is_mixed })
     }
 
     /// A page of its threads.
@@ -93,29 +97,27 @@ impl ThreadList {
         if !search.is_empty() {
             return self.search(call, tx, &search, wanted);
         }
-        let total = tally::of(tx, self.list.clone())?.threads(self.state.slot());
-        // Of a list about several videos some may be hidden; of every other list the tally is what is shown.
-        let counted = if self.is_mixed { total } else { u64::MAX };
+        // What everyone sees of a channel and its videos is counted beside what the owner does.
+        let total = tally::of(tx, self.tally.clone())?.threads(self.state.slot());
         // Whatever changes the list changes its tally, which was read above.
         if by_relevance {
-            let (rows, shown) = tx.guarded(|tx| {
+            let rows = tx.guarded(|tx| {
                 let start = self.list.clone();
                 let keeps = |tx: &mut Tx<'_>, key: &(String, u64, u64, String)| {
                     self.shows(call, tx, &key.3)
                 };
-                let table = &RELEVANT_THREADS;
-                paginate::read_counted(tx, table, &start, wanted, counted, keeps)
+                paginate::read_where(tx, &RELEVANT_THREADS, &start, wanted, keeps)
             })?;
-            let paging = rows.paging(total.min(shown), size);
+            let paging = rows.paging(total, size);
             return Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging));
         }
-        let (rows, shown) = tx.guarded(|tx| {
+        let rows = tx.guarded(|tx| {
             let start = (self.list.clone(), self.state.slot());
             let keeps =
                 |tx: &mut Tx<'_>, key: &(String, u8, u64, String)| self.shows(call, tx, &key.3);
-            paginate::read_counted(tx, &THREADS, &start, wanted, counted, keeps)
+            paginate::read_where(tx, &THREADS, &start, wanted, keeps)
         })?;
-        let paging = rows.paging(total.min(shown), size);
+        let paging = rows.paging(total, size);
         Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging))
     }
 
@@ -124,10 +126,10 @@ impl ThreadList {
         if !self.is_mixed {
             return Ok(true);
         }
-        let Some(top) = COMMENTS.peek_shared(tx, &id.to_owned())? else {
+        let Some(top) = LISTED_COMMENTS.peek_shared(tx, &id.to_owned())? else {
             return Ok(false);
         };
-        let Some(video) = &top.video else {
+        let Some(video) = &top.record.video else {
             return Ok(true);
         };
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
@@ -147,8 +149,8 @@ impl ThreadList {
         let span = REPLIES.span(&(thread.to_owned(), self.state.slot()));
         let (rows, _) = REPLIES.scan(tx, &span, REPLIES_SEARCHED)?;
         for ((_, _, _, reply), ()) in &rows {
-            let reply = COMMENTS.peek_shared(tx, reply)?;
-            if reply.is_some_and(|reply| holds(&reply.text, search)) {
+            let reply = LISTED_COMMENTS.peek_shared(tx, reply)?;
+            if reply.is_some_and(|reply| holds(&reply.record.text, search)) {
                 return Ok(true);
             }
         }
@@ -167,32 +169,29 @@ impl ThreadList {
         let rarest = search.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();
         let spans = [rarest.clone(), String::new()]
             .map(|word| WORDS.span(&(self.list.clone(), word)).prefix);
-        let id_of = |suffix: &[u8]| merge::time_and_id(suffix).map(|(_, id)| id);
         let word = rarest.clone();
-        let mut keeps = |tx: &mut Tx<'_>, source: usize, suffix: &[u8]| {
-            let Some((time, id)) = merge::time_and_id(suffix) else {
-                return Ok(false);
+        let take = |tx: &mut Tx<'_>, row: &Row| {
+            let Some((time, id)) = merge::time_and_id(row.suffix()) else {
+                return Ok(None);
             };
             // A text of many words stands in both spans if the word is one of its first.
             let twice = (self.list.clone(), word.clone(), time, id.clone());
-            if source > 0 && WORDS.peek(tx, &twice)?.is_some() {
-                return Ok(false);
+            if row.source > 0 && WORDS.peek(tx, &twice)?.is_some() {
+                return Ok(None);
             }
-            let Some(top) = COMMENTS.peek_shared(tx, &id)? else {
-                return Ok(false);
+            let Some(top) = LISTED_COMMENTS.peek_shared(tx, &id)? else {
+                return Ok(None);
             };
             let replies = REPLY_COUNTS.peek(tx, &id)?.unwrap_or_default();
-            let states = Moderation::ALL.into_iter().zip(slots(top.state, replies));
+            let states = Moderation::ALL.into_iter().zip(slots(top.record.state, replies));
             let is_in_state = states.into_iter().any(|(state, is)| is && state == self.state);
-            Ok(is_in_state
-                && (holds(&top.text, search) || self.is_replied(tx, &id, search)?)
-                && self.shows(call, tx, &id)?)
+            let is_shown = is_in_state
+                && (holds(&top.record.text, search) || self.is_replied(tx, &id, search)?)
+                && self.shows(call, tx, &id)?;
+            Ok(is_shown.then_some(id))
         };
-        let all = Bounds::default();
-        let page = merge::read(tx, &spans, &all, wanted, &mut keeps)?;
-        let whole = Wanted { token: None, size: EXACT_TOTAL_MAX, ..wanted };
-        let all = merge::read(tx, &spans, &all, whole, &mut keeps)?;
-        let paging = page.paging(all.keys.len() as u64, wanted.size);
-        Ok((page.keys.iter().filter_map(|(_, suffix)| id_of(suffix)).collect(), paging))
+        let (page, total) = paginate::count_spans(tx, &spans, &Bounds::default(), wanted, take)?;
+        let paging = page.paging(total, wanted.size);
+        Ok((page.keys, paging))
     }
 }

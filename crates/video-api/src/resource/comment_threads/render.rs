@@ -1,13 +1,17 @@
 //! Rendering a thread: its first comment, and some of its replies.
 
+use std::sync::Arc;
+
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
 use crate::api::response::{Item, Object, etag};
 use crate::record::privacy::Privacy;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::comments::listed::{LISTED_COMMENTS, ListedComment, ThreadInput};
 use crate::resource::comments::moderation::Moderation;
-use crate::resource::comments::record::{COMMENTS, Comment, REPLIES, REPLY_COUNTS};
-use crate::resource::comments::render::{self, CommentForm};
+use crate::resource::comments::record::{Comment, REPLIES, REPLY_COUNTS};
+use crate::resource::comments::render::{self, Around, CommentForm};
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// A thread holds at most this many of its replies; `comments.list` has all.
@@ -34,34 +38,41 @@ pub(super) fn render(
     top: &Comment,
     form: &ThreadForm<'_>,
 ) -> Result<Item, Error> {
-    let counts = REPLY_COUNTS.peek(tx, &id.to_owned())?.unwrap_or_default();
-    let version = etag(&[b"thread", render::version(id, top).as_bytes()].concat());
-    let mut item = Item::begin("commentThread", &version, Some(id));
-    for part in form.parts {
-        match *part {
-            "snippet" => {
-                let replies = counts.of(Moderation::Published);
-                item.part(part, &snippet(tx, id, top, replies, form)?);
-            }
-            "replies" if counts.of(form.state) > 0 => {
-                item.begin_part(part);
-                item.text.extend_from_slice(b"{\"comments\":[");
-                replies(tx, id, form, &mut item.text)?;
-                item.text.extend_from_slice(b"]}");
-            }
-            _ => {}
-        }
+    let input = read(tx, id, top, form)?;
+    let mut liked = vec![render::is_liked(tx, id, top, &form.comments)?];
+    for (reply, comment) in &input.replies {
+        liked.push(render::is_liked(tx, reply, &comment.record, &form.comments)?);
     }
-    Ok(item.end())
+    Ok(write(id, top, form, &input, &liked))
 }
 
-fn snippet(
+/// The same of a list. Those who have no channel are all shown the same, which is kept as long as nothing of it is another.
+///
+/// # Errors
+/// As the store.
+pub(super) fn list(
+    tx: &mut Tx<'_>,
+    id: &str,
+    top: &ListedComment,
+    form: &ThreadForm<'_>,
+) -> Result<Arc<Item>, Error> {
+    if form.comments.caller.channel().is_ok() {
+        return Ok(Arc::new(render(tx, id, &top.record, form)?));
+    }
+    let input = Arc::new(read(tx, id, &top.record, form)?);
+    let show = || (Arc::clone(&input), write(id, &top.record, form, &input, &[]));
+    Ok(top.show(|with| with.is_same(&input), show))
+}
+
+/// Reads what a thread follows from beside its first comment.
+fn read(
     tx: &mut Tx<'_>,
     id: &str,
     top: &Comment,
-    replies: u64,
     form: &ThreadForm<'_>,
-) -> Result<bytes::Bytes, Error> {
+) -> Result<ThreadInput, Error> {
+    let key = id.to_owned();
+    let counts = REPLY_COUNTS.peek(tx, &key)?.unwrap_or_default();
     let (mut is_shown, mut is_open) = (true, true);
     if let Some(video) = &top.video {
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
@@ -69,36 +80,85 @@ fn snippet(
         is_shown = head.is_some_and(|head| head.privacy != Privacy::Private);
         is_open = head.is_some_and(|head| !head.comments_disabled());
     }
+    let mut replies = Vec::new();
+    if form.parts.contains(&"replies") && counts.of(form.state) > 0 {
+        let span = REPLIES.span(&(key, form.state.slot()));
+        // Whatever changes the replies writes their counts, which were read above.
+        let (rows, _) = tx.guarded(|tx| REPLIES.scan(tx, &span, REPLIES_MAX))?;
+        for ((_, _, _, reply), ()) in rows {
+            if let Some(comment) = LISTED_COMMENTS.peek_shared(tx, &reply)? {
+                replies.push((reply, comment));
+            }
+        }
+    }
+    let mut authors = vec![CHANNELS.peek_shared(tx, &top.author)?];
+    for (_, comment) in &replies {
+        authors.push(CHANNELS.peek_shared(tx, &comment.record.author)?);
+    }
+    Ok(ThreadInput {
+        parts: form.parts.to_owned(),
+        text: form.comments.text,
+        state: form.state,
+        counts,
+        is_shown,
+        is_open,
+        replies,
+        authors,
+    })
+}
+
+/// The thread that follows from what was read; `liked` says of its comments which the caller likes.
+fn write(
+    id: &str,
+    top: &Comment,
+    form: &ThreadForm<'_>,
+    input: &ThreadInput,
+    liked: &[bool],
+) -> Item {
+    let around = |at: usize| Around {
+        author: input.authors.get(at).and_then(Option::as_deref),
+        is_liked: liked.get(at).copied().unwrap_or_default(),
+    };
+    let version = etag(&[b"thread", render::version(id, top).as_bytes()].concat());
+    let mut item = Item::begin("commentThread", &version, Some(id));
+    for part in form.parts {
+        match *part {
+            "snippet" => item.part(part, &snippet(id, top, form, input, around(0))),
+            "replies" if input.counts.of(form.state) > 0 => {
+                item.begin_part(part);
+                item.text.extend_from_slice(b"{\"comments\":[");
+                for (at, (reply, comment)) in input.replies.iter().enumerate() {
+                    if at > 0 {
+                        item.text.push(b',');
+                    }
+                    let comment = &comment.record;
+                    let shown = render::write(reply, comment, true, &form.comments, around(at + 1));
+                    item.text.extend_from_slice(&shown.text);
+                }
+                item.text.extend_from_slice(b"]}");
+            }
+            _ => {}
+        }
+    }
+    item.end()
+}
+
+fn snippet(
+    id: &str,
+    top: &Comment,
+    form: &ThreadForm<'_>,
+    input: &ThreadInput,
+    around: Around<'_>,
+) -> bytes::Bytes {
     let is_published = top.state == Moderation::Published;
     let mut out = Object::new();
     out.text("channelId", &top.channel);
     if let Some(video) = &top.video {
         out.text("videoId", video);
     }
-    out.json("topLevelComment", &render::render(tx, id, top, true, &form.comments)?.text);
-    out.flag("canReply", is_published && is_open);
-    out.value("totalReplyCount", &replies);
-    out.flag("isPublic", is_published && is_shown && is_open);
-    Ok(out.end())
-}
-
-/// The latest replies in the state that is asked for.
-fn replies(
-    tx: &mut Tx<'_>,
-    id: &str,
-    form: &ThreadForm<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), Error> {
-    let span = REPLIES.span(&(id.to_owned(), form.state.slot()));
-    let (rows, _) = tx.guarded(|tx| REPLIES.scan(tx, &span, REPLIES_MAX))?;
-    for ((_, _, _, reply), ()) in &rows {
-        if let Some(comment) = COMMENTS.peek_shared(tx, reply)? {
-            let item = render::render(tx, reply, &comment, true, &form.comments)?;
-            if out.last() != Some(&b'[') {
-                out.push(b',');
-            }
-            out.extend_from_slice(&item.text);
-        }
-    }
-    Ok(())
+    out.json("topLevelComment", &render::write(id, top, true, &form.comments, around).text);
+    out.flag("canReply", is_published && input.is_open);
+    out.value("totalReplyCount", &input.counts.of(Moderation::Published));
+    out.flag("isPublic", is_published && input.is_shown && input.is_open);
+    out.end()
 }

@@ -1,6 +1,7 @@
 //! Comments: replies written and listed, every comment changed, moderated and deleted. `comments.markAsSpam` was withdrawn (Spec §9).
 
 pub mod leftover;
+pub mod listed;
 pub mod moderation;
 pub mod reaction;
 pub mod record;
@@ -28,6 +29,7 @@ use crate::record::cascade::CASCADES;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
+use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::{Moderation, Viewer};
 use crate::resource::comments::record::{
     BANNED, COMMENTS, Comment, EVERY_STATE, REPLIES, REPLY_COUNTS, thread_of,
@@ -245,8 +247,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         (false, false) => 0,
     };
     for (_, _, _, id) in &rows.keys {
-        if let Some(reply) = COMMENTS.peek_shared(tx, id)? {
-            list.push(&show(call, tx, id, &reply, true)?);
+        if let Some(reply) = LISTED_COMMENTS.peek_shared(tx, id)? {
+            list.push(&show(call, tx, id, &reply.record, true)?);
         }
     }
     Ok(list.end(Some(&rows.paging(total, call.page_size()))))

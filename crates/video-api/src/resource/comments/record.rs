@@ -103,6 +103,18 @@ pub fn list_of_all(channel: &str) -> String {
     ["A", channel].concat()
 }
 
+/// The tally of the part of [`list_of_all`] that everyone sees; no rows stand in it.
+#[must_use]
+pub fn list_of_public(channel: &str) -> String {
+    ["P", channel].concat()
+}
+
+/// The tallies of everything of a channel that count the comments about a thing: its owner's, and everyone's, as these see it.
+pub fn whole_lists(channel: &str, [own, public]: [bool; 2]) -> impl Iterator<Item = String> {
+    let own = own.then(|| list_of_all(channel));
+    own.into_iter().chain(public.then(|| list_of_public(channel)))
+}
+
 /// Number of replies of a thread by their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -5,7 +5,8 @@ use triptych_core::kv::Tx;
 use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::response::{Item, Object, etag};
-use crate::resource::channels::record::CHANNELS;
+use crate::record::stored::Stored;
+use crate::resource::channels::record::{CHANNELS, Channel};
 use crate::resource::comments::moderation::Viewer;
 use crate::resource::comments::record::{Comment, LIKES, thread_of};
 use crate::resource::comments::sight;
@@ -41,19 +42,59 @@ pub fn render(
     with_snippet: bool,
     form: &CommentForm<'_>,
 ) -> Result<Item, Error> {
-    let mut item = Item::begin("comment", &version(id, comment), Some(id));
-    if with_snippet {
-        item.part("snippet", &snippet(tx, id, comment, form)?);
-    }
-    Ok(item.end())
+    let author = CHANNELS.peek_shared(tx, &comment.author)?;
+    let around = Around { author: author.as_deref(), is_liked: is_liked(tx, id, comment, form)? };
+    Ok(write(id, comment, with_snippet, form, around))
 }
 
-fn snippet(
+/// Returns whether the caller likes a comment.
+///
+/// # Errors
+/// As the store.
+pub fn is_liked(
     tx: &mut Tx<'_>,
     id: &str,
     comment: &Comment,
     form: &CommentForm<'_>,
-) -> Result<bytes::Bytes, Error> {
+) -> Result<bool, Error> {
+    let caller = form.caller.channel().ok().filter(|_| comment.likes > 0);
+    match caller {
+        Some(channel) => Ok(LIKES.peek(tx, &(id.to_owned(), channel.to_owned()))?.is_some()),
+        None => Ok(false),
+    }
+}
+
+/// The rows around a comment that it is shown with.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'r> {
+    /// The channel of its author; none if that account was closed.
+    pub author: Option<&'r Stored<Channel>>,
+    /// True if the caller likes it.
+    pub is_liked: bool,
+}
+
+/// The same of what was read.
+#[must_use]
+pub fn write(
+    id: &str,
+    comment: &Comment,
+    with_snippet: bool,
+    form: &CommentForm<'_>,
+    around: Around<'_>,
+) -> Item {
+    let mut item = Item::begin("comment", &version(id, comment), Some(id));
+    if with_snippet {
+        item.part("snippet", &snippet(id, comment, form, around));
+    }
+    item.end()
+}
+
+fn snippet(
+    id: &str,
+    comment: &Comment,
+    form: &CommentForm<'_>,
+    Around { author, is_liked }: Around<'_>,
+) -> bytes::Bytes {
     let viewer = sight::viewer(comment, form.caller);
     let mut out = Object::new();
     out.text("channelId", &comment.channel);
@@ -68,8 +109,7 @@ fn snippet(
         out.text("parentId", thread);
     }
     // An account that was closed leaves its comments behind, and nothing that says whose they were.
-    let author = CHANNELS.peek_shared(tx, &comment.author)?;
-    out.text("authorDisplayName", author.as_ref().map_or("", |author| &author.head.title));
+    out.text("authorDisplayName", author.map_or("", |author| &author.head.title));
     let picture = if author.is_some() { comment.author.as_str() } else { "none" };
     out.address("authorProfileImageUrl", &format!("/ytc/{picture}/default.jpg"));
     if author.is_some() {
@@ -82,17 +122,12 @@ fn snippet(
         out.text("authorChannelUrl", "");
     }
     out.flag("canRate", true);
-    let caller = form.caller.channel().ok().filter(|_| comment.likes > 0);
-    let liked = match caller {
-        Some(channel) => LIKES.peek(tx, &(id.to_owned(), channel.to_owned()))?.is_some(),
-        None => false,
-    };
-    out.text("viewerRating", if liked { "like" } else { "none" });
+    out.text("viewerRating", if is_liked { "like" } else { "none" });
     out.value("likeCount", &comment.likes);
     if form.tells_state && viewer == Viewer::Owner {
         out.text("moderationStatus", comment.state.name());
     }
     out.text("publishedAt", &comment.published.rfc3339());
     out.text("updatedAt", &comment.updated.rfc3339());
-    Ok(out.end())
+    out.end()
 }

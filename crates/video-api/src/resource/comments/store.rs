@@ -11,10 +11,11 @@ use crate::resource::activities::record as activities;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{
     COMMENTS, Comment, EVERY_STATE, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS,
-    slots, thread_of,
+    list_of_video, slots, thread_of, whole_lists,
 };
 use crate::resource::comments::tally::{self, Tally};
 use crate::resource::comments::words::{self, ThreadTime};
+use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// Stores a new comment.
 ///
@@ -112,16 +113,63 @@ fn reply_words(
     }
 }
 
-/// Takes all that is counted of a list whose video or channel goes, out of `whole` as well if it counts there.
+/// Takes all that is counted of a list whose video or channel goes, out of the lists in `whole` as well, since it counts there.
 ///
 /// # Errors
 /// As the store.
-pub fn uncount(tx: &mut Tx<'_>, list: &str, whole: Option<&str>) -> Result<(), Error> {
+pub fn uncount(
+    tx: &mut Tx<'_>,
+    list: &str,
+    whole: impl Iterator<Item = String>,
+) -> Result<(), Error> {
     let tally = tally::take(tx, list)?;
-    match whole {
-        Some(whole) if tally != Tally::default() => tally::add(tx, 0, whole, tally.negated()),
-        _ => Ok(()),
+    if tally.counts() {
+        for whole in whole {
+            tally::add(tx, 0, &whole, tally.negated())?;
+        }
     }
+    Ok(())
+}
+
+/// Counts the comments about a video among all of its channel as they are seen now instead of as they were (see `Video::lists_comments`).
+///
+/// # Errors
+/// As the store.
+pub fn recount(
+    tx: &mut Tx<'_>,
+    (channel, video): (&str, &str),
+    before: [bool; 2],
+    now: [bool; 2],
+) -> Result<(), Error> {
+    if before == now {
+        return Ok(());
+    }
+    let tally = tally::sum(tx, &list_of_video(video))?;
+    if tally.counts() {
+        let ([own_was, public_was], [own, public]) = (before, now);
+        let gone = [own_was && !own, public_was && !public];
+        let come = [own && !own_was, public && !public_was];
+        for whole in whole_lists(channel, gone) {
+            tally::add(tx, 0, &whole, tally.negated())?;
+        }
+        for whole in whole_lists(channel, come) {
+            tally::add(tx, 0, &whole, tally)?;
+        }
+    }
+    Ok(())
+}
+
+/// The tallies that count a comment: that of its video or channel, and those of everything of its channel in which it is seen.
+fn tallies_of(tx: &mut Tx<'_>, comment: &Comment) -> Result<Vec<String>, Error> {
+    let [own, _] = comment.lists();
+    let seen = match &comment.video {
+        None => [true; 2],
+        Some(video) => match LISTED_VIDEOS.get_shared(tx, video)? {
+            Some(video) => video.record.head.lists_comments(),
+            None => return Ok(Vec::new()),
+        },
+    };
+    Ok(std::iter::once(own).chain(whole_lists(&comment.channel, seen)).collect())
 }
 
 fn reply_rows(tx: &mut Tx<'_>, thread: &str, id: &str, reply: &Comment, is_there: bool) {
@@ -221,8 +269,8 @@ fn move_thread(
     };
     let change = Tally::of(count(new) - count(old), threads);
     if let Some(shard) = shard {
-        for list in &lists {
-            tally::add(tx, shard, list, change)?;
+        for list in tallies_of(tx, comment)? {
+            tally::add(tx, shard, &list, change)?;
         }
     }
     Ok(())

@@ -53,6 +53,12 @@ impl Tally {
         count.and_then(|count| u64::try_from(*count).ok()).unwrap_or_default()
     }
 
+    /// Returns whether it counts anything.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.comments != 0 || self.threads != [0; 4]
+    }
+
     /// The opposite change.
     #[must_use]
     pub fn negated(self) -> Self {
@@ -110,6 +116,21 @@ pub fn of(tx: &mut Tx<'_>, list: String) -> Result<Tally, Error> {
     Ok(sum)
 }
 
+/// Reads what is counted of a list, of which the commit depends.
+///
+/// # Errors
+/// As the store.
+pub fn sum(tx: &mut Tx<'_>, list: &str) -> Result<Tally, Error> {
+    let mut sum = TALLIES.get(tx, &(list.to_owned(), 0))?.unwrap_or_default();
+    if sum.wide {
+        for shard in 1..SHARDS {
+            let share = TALLIES.get(tx, &(list.to_owned(), shard))?;
+            sum = sum.plus(share.unwrap_or_default());
+        }
+    }
+    Ok(Tally { wide: false, ..sum })
+}
+
 /// Removes the tally of a list that goes, and gives what it counted.
 ///
 /// # Errors
@@ -149,6 +170,8 @@ mod tests {
                 add(&mut tx, shard, "Vw", change.negated()).unwrap();
                 let sum = of(&mut tx, "Vv".into()).unwrap();
                 prop_assert_eq!((sum.comments, sum.threads), (expected.comments, expected.threads));
+                let depended = super::sum(&mut tx, "Vv").unwrap();
+                prop_assert_eq!(depended, Tally::of(sum.comments, sum.threads));
             }
             let taken = take(&mut tx, "Vv").unwrap();
             prop_assert_eq!((taken.comments, taken.threads), (expected.comments, expected.threads));

@@ -8,16 +8,14 @@ use triptych_core::time::Timestamp;
 use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::paginate::{self, Wanted};
-use crate::record::counter;
-use crate::record::counter::Count;
+use crate::record::counter::{self, Count};
 use crate::record::id::SystemPlaylist;
 use crate::record::key_order::{latest_first, moment_of};
 use crate::resource::channels::record::CHANNEL_COUNTS;
 use crate::resource::playlist_items::record::{ITEMS_MAX, PlaylistItem};
 use crate::resource::videos::rating as ratings;
-use crate::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
+use crate::resource::videos::rating::RATINGS;
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
-use crate::resource::videos::render::LISTED_VIDEOS;
 use crate::resource::videos::store as videos;
 
 /// The history of an account, by time, latest first; the last part tells two plays of one moment apart.
@@ -89,22 +87,6 @@ impl TimeOrderedPlaylist<'_> {
         u8::from(self.is_own())
     }
 
-    /// A page of the likes. A video that is gone leaves no gap among them.
-    fn likes(
-        &self,
-        tx: &mut Tx<'_>,
-        wanted: Wanted<'_>,
-    ) -> Result<paginate::Counted<(String, u8, u64, String)>, Error> {
-        let start = (self.channel.to_owned(), 1_u8);
-        let total = counter::of(tx, &RATED_COUNT, &start)?;
-        let is_there = |tx: &mut Tx<'_>, (_, _, _, video): &(String, u8, u64, String)| {
-            let video = LISTED_VIDEOS.peek_shared(tx, video)?;
-            let channel = video.as_ref().map(|video| video.record.head.channel.as_str());
-            Ok(channel.is_some_and(|channel| !self.caller.closing.holds(channel)))
-        };
-        paginate::read_counted(tx, &RATED, &start, wanted, total, is_there)
-    }
-
     /// A page of the list.
     ///
     /// # Errors
@@ -123,7 +105,9 @@ impl TimeOrderedPlaylist<'_> {
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::Likes => {
-                let (rows, total) = self.likes(tx, wanted)?;
+                // A video that is gone leaves no gap; one that is private is shown as such.
+                let (rows, total) =
+                    ratings::rated(tx, self.caller, (self.channel, 1), wanted, true)?;
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::History => {

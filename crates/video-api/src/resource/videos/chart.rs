@@ -15,9 +15,6 @@ use crate::resource::videos::rules;
 /// Public videos by category (`0` for all) and views, most first.
 pub const CHART: Table<(String, u64, String), ()> = Table::new(0x23);
 
-/// The total of a chart counts no further than this, as the real service's: what it costs does not grow with the videos.
-const CHART_TOTAL_MAX: usize = 200;
-
 /// Puts a video into the chart.
 pub(super) fn put(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
     for category in ["0", &head.category] {
@@ -52,7 +49,7 @@ pub(super) fn page(
     let binding = Binding::of(&[call.operation.name, "chart", category, within]);
     let token = call.page_token(binding)?;
     let is_whole = region.is_none() && call.caller.closing.is_empty();
-    let is_open = |tx: &mut Tx<'_>, id: &String| -> Result<bool, Error> {
+    let is_open = |tx: &mut Tx<'_>, (_, _, id): &(String, u64, String)| -> Result<bool, Error> {
         if is_whole {
             return Ok(true);
         }
@@ -64,15 +61,9 @@ pub(super) fn page(
         Ok(head.is_visible(call.caller) && !region.is_some_and(is_closed))
     };
     let start = category.to_owned();
-    let keeps = |tx: &mut Tx<'_>, (_, _, id): &_| is_open(tx, id);
     let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
-    let rows = paginate::read_where(tx, &CHART, &start, wanted, keeps)?;
-    let counted = tx.scan(&CHART.span(&start), CHART_TOTAL_MAX)?.rows;
-    let mut total = counted.len() as u64;
-    for (row, _) in counted.iter().filter(|_| !is_whole) {
-        let (_, _, id) = CHART.read_key(row)?;
-        total -= u64::from(!is_open(tx, &id)?);
-    }
+    // What the total costs does not grow with the videos: the real service's goes no further either.
+    let (rows, total) = paginate::count_where(tx, &CHART, &start, wanted, is_open)?;
     let paging = rows.paging(total, size);
     Ok((rows.keys.into_iter().map(|(_, _, video)| video).collect(), paging))
 }

@@ -54,6 +54,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("rated", &rating::RATED, Form::Bytes),
         TableEntry::new("raters", &rating::RATERS, Form::Bytes),
         TableEntry::new("ratedCount", &rating::RATED_COUNT, Form::Json),
+        TableEntry::new("hiddenRatings", &rating::HIDDEN_COUNT, Form::Json),
         TableEntry::new("playerTickets", &player::ticket::TICKETS, Form::Json),
         TableEntry::new("abuseReports", &report::REPORTS, Form::Json),
         TableEntry::new("abuseReportsOfVideo", &report::REPORTS_OF_VIDEO, Form::Bytes),

@@ -4,17 +4,18 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
+use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
-use crate::api::paginate;
+use crate::api::paginate::{self, Counted, Wanted};
 use crate::api::response::Paging;
 use crate::index;
 use crate::index::Kind;
-use crate::record::counter;
-use crate::record::counter::Count;
+use crate::record::cascade::{self, Cascade};
+use crate::record::counter::{self, Count};
 use crate::record::key_order::latest_first;
-use crate::resource::videos::record::VIDEO_COUNTS;
+use crate::resource::videos::record::{VIDEO_COUNTS, Video};
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// The rating of a video by an account: channel of the account, video.
@@ -26,6 +27,9 @@ pub const RATED: Table<(String, u8, u64, String), ()> = Table::new(0x26);
 /// Number of videos that an account has rated so.
 pub const RATED_COUNT: Table<(String, u8), Count> = Table::new(0x27);
 
+/// Number of ratings of an account, by rating, whose video it does not see any more.
+pub const HIDDEN_COUNT: Table<(String, u8), Count> = Table::new(0x2A);
+
 /// Channels that rated a video.
 pub const RATERS: Table<(String, String), ()> = Table::new(0x4D);
 
@@ -36,9 +40,22 @@ pub struct Rating {
     pub likes: bool,
     /// Since when.
     pub since: Timestamp,
+    /// True if its account does not see the video any more. It follows the video in a job ([`mark`]).
+    #[serde(rename = "h", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_hidden: bool,
 }
 
 impl JsonRecord for Rating {}
+
+impl Rating {
+    /// Its number in keys.
+    const fn kind(&self) -> u8 {
+        if self.likes { LIKE } else { DISLIKE }
+    }
+}
+
+const LIKE: u8 = 1;
+const DISLIKE: u8 = 2;
 
 /// Sets what the account of `channel` thinks of a video: `None` removes its rating. Likes are the playlist of likes.
 ///
@@ -56,46 +73,59 @@ pub fn set(
     if old.map(|rating| rating.likes) == likes {
         return Ok(());
     }
-    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?;
-    let mut list = |tx: &mut Tx<'_>, rating: Rating, more: bool| -> Result<(), Error> {
-        let kind = if rating.likes { 1 } else { 2 };
-        let row = (channel.to_owned(), kind, latest_first(rating.since.micros()), id.to_owned());
-        let total = (channel.to_owned(), kind);
-        if more {
-            RATED.put(tx, &row, &());
-        } else {
-            RATED.delete(tx, &row);
-        }
-        let change = |count: u64| {
-            if more { count.saturating_add(1) } else { count.saturating_sub(1) }
-        };
-        counter::change(tx, &RATED_COUNT, &total, more)?;
-        if let Some(counts) = &mut counts {
-            let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
-            *count = change(*count);
-        }
-        Ok(())
-    };
     if let Some(old) = old {
-        list(tx, old, false)?;
+        list(tx, &key, old, false)?;
     }
-    match likes {
-        None => {
-            RATINGS.delete(tx, &key);
-            RATERS.delete(tx, &(id.to_owned(), channel.to_owned()));
-        }
-        Some(likes) => {
-            let rating = Rating { likes, since: now };
-            list(tx, rating, true)?;
-            RATINGS.put(tx, &key, &rating);
-            RATERS.put(tx, &(id.to_owned(), channel.to_owned()), &());
-        }
+    if let Some(likes) = likes {
+        let video = LISTED_VIDEOS.get_shared(tx, &key.1)?;
+        let is_hidden = video.is_some_and(|video| is_hidden(&video.record.head, channel));
+        list(tx, &key, Rating { likes, since: now, is_hidden }, true)?;
     }
-    if let Some(counts) = counts {
-        VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    if let Some(mut counts) = VIDEO_COUNTS.get(tx, &key.1)? {
+        if let Some(old) = old {
+            let count = if old.likes { &mut counts.likes } else { &mut counts.dislikes };
+            *count = count.saturating_sub(1);
+        }
+        if let Some(likes) = likes {
+            let count = if likes { &mut counts.likes } else { &mut counts.dislikes };
+            *count = count.saturating_add(1);
+        }
+        VIDEO_COUNTS.put(tx, &key.1, &counts);
         index::update_facets(tx, Kind::Video, id, |facets| {
             (facets.likes, facets.dislikes) = (counts.likes, counts.dislikes);
         })?;
+    }
+    Ok(())
+}
+
+/// Returns whether others than its owner do not see a video, and this channel is another's.
+fn is_hidden(video: &Video, channel: &str) -> bool {
+    !video.is_shared() && video.channel != channel
+}
+
+/// Puts a rating where its account and its video find it and counts it for the account, or takes it from there.
+fn list(
+    tx: &mut Tx<'_>,
+    key: &(String, String),
+    rating: Rating,
+    is_there: bool,
+) -> Result<(), Error> {
+    let (channel, video) = key.clone();
+    let row = (channel.clone(), rating.kind(), latest_first(rating.since.micros()), video.clone());
+    let raters = (video, channel.clone());
+    if is_there {
+        RATINGS.put(tx, key, &rating);
+        RATED.put(tx, &row, &());
+        RATERS.put(tx, &raters, &());
+    } else {
+        RATINGS.delete(tx, key);
+        RATED.delete(tx, &row);
+        RATERS.delete(tx, &raters);
+    }
+    let total = (channel, rating.kind());
+    counter::change(tx, &RATED_COUNT, &total, is_there)?;
+    if rating.is_hidden {
+        counter::change(tx, &HIDDEN_COUNT, &total, is_there)?;
     }
     Ok(())
 }
@@ -106,24 +136,124 @@ pub fn set(
 /// As the store.
 pub fn remove_of_video(tx: &mut Tx<'_>, video: &str, most: usize) -> Result<bool, Error> {
     let (raters, more) = RATERS.scan(tx, &RATERS.span(&video.to_owned()), most)?;
-    for ((_, channel), ()) in &raters {
-        remove(tx, channel, video)?;
+    for (row, ()) in &raters {
+        let key = (row.1.clone(), row.0.clone());
+        // It counts for its account alone, as the counts of the video went with that.
+        match RATINGS.get(tx, &key)? {
+            Some(rating) => list(tx, &key, rating, false)?,
+            None => RATERS.delete(tx, row),
+        }
     }
     Ok(more)
 }
 
-/// Removes a rating, where it counts for its account alone.
-fn remove(tx: &mut Tx<'_>, channel: &str, video: &str) -> Result<(), Error> {
-    RATERS.delete(tx, &(video.to_owned(), channel.to_owned()));
-    let key = (channel.to_owned(), video.to_owned());
-    if let Some(rating) = RATINGS.get(tx, &key)? {
-        let kind = if rating.likes { 1 } else { 2 };
-        let since = latest_first(rating.since.micros());
-        RATED.delete(tx, &(key.0.clone(), kind, since, key.1.clone()));
-        counter::change(tx, &RATED_COUNT, &(key.0.clone(), kind), false)?;
-        RATINGS.delete(tx, &key);
+/// Records that the marks of the ratings of a video are to follow what is seen of it from now on.
+///
+/// # Errors
+/// As the store.
+pub fn mark_soon(tx: &mut Tx<'_>, video: &str) -> Result<(), Error> {
+    let (raters, _) = RATERS.scan(tx, &RATERS.span(&video.to_owned()), 1)?;
+    if !raters.is_empty() {
+        cascade::begin(tx, Cascade::Visibility, video);
     }
     Ok(())
+}
+
+/// Marks a step of the ratings of a video, those of the channels after `marked`; gives the last channel if there is more to do.
+///
+/// # Errors
+/// As the store.
+pub fn mark(
+    tx: &mut Tx<'_>,
+    video: &str,
+    marked: &str,
+    most: usize,
+) -> Result<Option<String>, Error> {
+    let id = video.to_owned();
+    // The ratings of a video that is gone go with it.
+    let Some(found) = LISTED_VIDEOS.get_shared(tx, &id)? else {
+        return Ok(None);
+    };
+    let mut span = RATERS.span(&id);
+    span.from = Some(RATERS.key(&(id.clone(), marked.to_owned())).to_vec());
+    let (raters, more) = RATERS.scan(tx, &span, most)?;
+    for ((_, channel), ()) in &raters {
+        let key = (channel.clone(), id.clone());
+        let Some(old) = RATINGS.get(tx, &key)? else {
+            continue;
+        };
+        let new = Rating { is_hidden: is_hidden(&found.record.head, channel), ..old };
+        if new != old {
+            RATINGS.put(tx, &key, &new);
+            let total = (channel.clone(), old.kind());
+            counter::change(tx, &HIDDEN_COUNT, &total, new.is_hidden)?;
+        }
+    }
+    Ok(raters.last().filter(|_| more).map(|((_, channel), ())| channel.clone()))
+}
+
+/// Number of the videos that an account rated so, without those that are gone and, unless `with_hidden`, those that it does not see any
+/// more: counted, but for the few of which a job is not done.
+///
+/// # Errors
+/// As the store.
+pub fn total(tx: &mut Tx<'_>, channel: &str, kind: u8, with_hidden: bool) -> Result<u64, Error> {
+    let key = (channel.to_owned(), kind);
+    let mut total = counter::of(tx, &RATED_COUNT, &key)?;
+    if !with_hidden {
+        total = total.saturating_sub(counter::of(tx, &HIDDEN_COUNT, &key)?);
+    }
+    let rating = |tx: &mut Tx<'_>, video: &String| {
+        let rating = RATINGS.peek(tx, &(channel.to_owned(), video.clone()));
+        rating.map(|rating| rating.filter(|rating| rating.kind() == kind))
+    };
+    for video in cascade::pending(tx, Cascade::Video)? {
+        let counts = |rating: Rating| with_hidden || !rating.is_hidden;
+        total = total.saturating_sub(rating(tx, &video)?.is_some_and(counts).into());
+    }
+    if with_hidden {
+        return Ok(total);
+    }
+    for video in cascade::pending(tx, Cascade::Visibility)? {
+        if let (Some(rating), Some(found)) =
+            (rating(tx, &video)?, LISTED_VIDEOS.peek_shared(tx, &video)?)
+        {
+            total = match (rating.is_hidden, is_hidden(&found.record.head, channel)) {
+                (false, true) => total.saturating_sub(1),
+                (true, false) => total.saturating_add(1),
+                _ => total,
+            };
+        }
+    }
+    Ok(total)
+}
+
+/// A page of the videos that the caller's channel rated so, without those that are gone and, unless `with_hidden`, those that the caller
+/// does not see any more.
+///
+/// # Errors
+/// As the store.
+pub fn rated(
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    (channel, kind): (&str, u8),
+    wanted: Wanted<'_>,
+    with_hidden: bool,
+) -> Result<Counted<(String, u8, u64, String)>, Error> {
+    let start = (channel.to_owned(), kind);
+    let keeps = |tx: &mut Tx<'_>, (_, _, _, video): &(String, u8, u64, String)| {
+        let video = LISTED_VIDEOS.peek_shared(tx, video)?;
+        let head = video.as_ref().map(|video| &video.record.head);
+        Ok(head.is_some_and(|head| {
+            !caller.closing.holds(&head.channel) && (with_hidden || head.is_visible(caller))
+        }))
+    };
+    let total = total(tx, channel, kind, with_hidden)?;
+    if caller.closing.is_empty() {
+        return Ok((paginate::read_where(tx, &RATED, &start, wanted, keeps)?, total));
+    }
+    // The videos of a channel that is closing go one after the other.
+    paginate::read_counted(tx, &RATED, &start, wanted, total, keeps)
 }
 
 /// A page of the videos that the caller rated so.
@@ -134,8 +264,8 @@ pub(super) fn page(
 ) -> Result<(Vec<String>, Paging), Error> {
     let owner = call.caller.channel()?.to_owned();
     let kind = match rating {
-        "like" => 1_u8,
-        "dislike" => 2,
+        "like" => LIKE,
+        "dislike" => DISLIKE,
         // Nobody can list what they did not rate.
         _ => {
             return Err(Error::UnknownValue {
@@ -148,14 +278,8 @@ pub(super) fn page(
     let size = call.page_size();
     let binding = Binding::of(&[call.operation.name, rating, &owner]);
     let token = call.page_token(binding)?;
-    let start = (owner, kind);
-    let total = counter::of(tx, &RATED_COUNT, &start)?;
-    let is_visible = |tx: &mut Tx<'_>, (_, _, _, video): &(String, u8, u64, String)| {
-        let video = LISTED_VIDEOS.peek_shared(tx, video)?;
-        Ok(video.is_some_and(|video| video.record.head.is_visible(call.caller)))
-    };
-    let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
-    let (rows, total) = paginate::read_counted(tx, &RATED, &start, wanted, total, is_visible)?;
+    let wanted = Wanted { token: token.as_ref(), size, binding };
+    let (rows, total) = rated(tx, call.caller, (&owner, kind), wanted, false)?;
     let paging = rows.paging(total, size);
     Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
 }

@@ -210,6 +210,13 @@ impl Video {
         self.made_for_kids == Some(true)
     }
 
+    /// Returns whether its comments stand among all of its channel: as the owner, and as everyone sees them.
+    #[must_use]
+    pub fn lists_comments(&self) -> [bool; 2] {
+        let is_open = !self.comments_disabled();
+        [is_open, is_open && self.is_shared()]
+    }
+
     /// Returns whether the list of its channel's uploads holds it, as the owner sees that.
     #[must_use]
     pub const fn is_in_uploads(&self) -> bool {

@@ -10,12 +10,12 @@ use crate::record::key_order::{latest_first, moment_of};
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
 use crate::resource::channels::{detach, record as channels};
-use crate::resource::comments::record::{list_of_all, list_of_video};
+use crate::resource::comments::record::{list_of_video, whole_lists};
 use crate::resource::comments::store as comments;
 use crate::resource::videos::record::{
     SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS, Video, VideoCounts,
 };
-use crate::resource::videos::{chart, patch, search_document};
+use crate::resource::videos::{chart, patch, rating, search_document};
 use crate::upload::media;
 use crate::{index, picture};
 
@@ -42,6 +42,11 @@ pub fn replace(
 ) -> Result<(), Error> {
     if old != new {
         remove_indexes(tx, id, old)?;
+        let (was, is) = (old.head.lists_comments(), new.head.lists_comments());
+        comments::recount(tx, (&new.head.channel, id), was, is)?;
+        if old.head.is_shared() != new.head.is_shared() {
+            rating::mark_soon(tx, id)?;
+        }
         VIDEOS.put(tx, &id.to_owned(), new);
         put_indexes(tx, id, new)?;
         search_document::put(tx, id, new)?;
@@ -69,7 +74,8 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Er
     picture::unset(tx, &format!("vi/{id}"))?;
     index::remove(tx, Kind::Video, id)?;
     let channel = &video.head.channel;
-    comments::uncount(tx, &list_of_video(id), Some(&list_of_all(channel)))?;
+    let whole = whole_lists(channel, video.head.lists_comments());
+    comments::uncount(tx, &list_of_video(id), whole)?;
     detach::video(tx, channel, id)?;
     cascade::begin(tx, Cascade::Video, id);
     Ok(())

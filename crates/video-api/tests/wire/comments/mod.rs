@@ -3,6 +3,7 @@
 mod counters;
 mod lists;
 mod moderation;
+mod sight;
 mod writing;
 
 use serde_json::{Value, json};

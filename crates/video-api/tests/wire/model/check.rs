@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use triptych_core::kv::Tx;
 use video_api::index::verify::verify;
 
-use super::{CHANNELS, LIKE, Model, PEOPLE, PUBLIC, Video, WORDS, World, derived};
+use super::{CHANNELS, LIKE, Model, PEOPLE, PUBLIC, RATINGS, Video, WORDS, World, derived};
 use crate::service::Service;
 
 impl Model {
@@ -135,6 +135,7 @@ impl Model {
             }
             assert_eq!(told, expected, "{list} of {}", PEOPLE[who]);
         }
+        self.check_ratings(world, who).await;
         for asks in [0, 1] {
             let list = CHANNELS[who].replacen("UC", "UU", 1);
             let target =
@@ -157,6 +158,32 @@ impl Model {
         let (_, found) = world.ask("GET", target, who, &Value::Null).await;
         let made = self.playlists.iter().filter(|(_, privacy)| *privacy == PUBLIC);
         assert_eq!(found["pageInfo"]["totalResults"], made.count() + 2);
+    }
+
+    /// The lists of what `who` rated and still sees, the latest first, and what each video is told to be rated.
+    async fn check_ratings(&self, world: &World, who: usize) {
+        for (rating, name) in RATINGS.iter().enumerate().take(2) {
+            let mut rated: Vec<_> = self
+                .ratings
+                .iter()
+                .filter(|((by, video), (given, _))| {
+                    *by == who && *given == rating && self.videos[*video].sees(who)
+                })
+                .map(|((_, video), (_, since))| (*since, self.videos[*video].id.as_str()))
+                .collect();
+            rated.sort_unstable_by(|a, b| b.cmp(a));
+            let expected: Vec<_> = rated.into_iter().map(|(_, id)| id).collect();
+            let target = format!("/videos?part=id&myRating={name}&maxResults=2");
+            let found = pages(&world.service, PEOPLE[who], &target).await;
+            let told: Vec<_> = found.iter().map(|item| item["id"].as_str().unwrap()).collect();
+            assert_eq!(told, expected, "{target} of {who}");
+        }
+        for (at, video) in self.videos.iter().enumerate().filter(|(_, video)| video.sees(who)) {
+            let target = format!("/videos/getRating?id={}", video.id);
+            let (_, found) = world.ask("GET", &target, who, &Value::Null).await;
+            let given = self.ratings.get(&(who, at)).map_or("none", |(given, _)| RATINGS[*given]);
+            assert_eq!(found["items"][0]["rating"], given, "{target} of {who}");
+        }
     }
 
     async fn check_search(&self, world: &World, who: usize) {

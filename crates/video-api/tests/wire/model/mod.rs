@@ -256,6 +256,7 @@ impl Model {
             video.published = world.elapsed;
         }
         video.privacy = privacy;
+        talk::sweep(world);
     }
 
     async fn insert(&mut self, world: &World, at: usize, position: Option<usize>) {

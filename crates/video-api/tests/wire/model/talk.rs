@@ -1,4 +1,4 @@
-//! The part of the model that is said of videos: comments, replies, moderation and bans.
+//! The part of the model that is said of videos and channels: comments, replies, moderation and bans.
 
 use serde_json::{Value, json};
 use triptych_core::id::SeededIds;
@@ -13,6 +13,7 @@ use proptest::prelude::*;
 #[derive(Debug, Clone)]
 pub(super) enum TalkStep {
     Open { who: usize, video: usize, word: usize },
+    Greet { who: usize, channel: usize, word: usize },
     Reply { who: usize, thread: usize, word: usize },
     Edit { comment: usize, word: usize },
     Moderate { comment: usize, state: usize, bans: bool },
@@ -28,6 +29,7 @@ pub(super) fn step() -> impl Strategy<Value = TalkStep> {
     let any = 0..12_usize;
     prop_oneof![
         4 => (0..2_usize, any.clone(), 0..3_usize).prop_map(|(who, video, word)| TalkStep::Open { who, video, word }),
+        2 => (0..2_usize, 0..2_usize, 0..3_usize).prop_map(|(who, channel, word)| TalkStep::Greet { who, channel, word }),
         4 => (0..2_usize, any.clone(), 0..3_usize).prop_map(|(who, thread, word)| TalkStep::Reply { who, thread, word }),
         1 => (any.clone(), 0..3_usize).prop_map(|(comment, word)| TalkStep::Edit { comment, word }),
         4 => (any.clone(), 0..3_usize, proptest::bool::ANY).prop_map(|(comment, state, bans)| TalkStep::Moderate { comment, state, bans }),
@@ -39,12 +41,45 @@ pub(super) fn step() -> impl Strategy<Value = TalkStep> {
 pub(super) struct Said {
     id: String,
     author: usize,
-    video: usize,
+    about: About,
     /// The thread that it is a reply in.
     thread: Option<usize>,
     state: usize,
     word: usize,
     is_there: bool,
+}
+
+/// The thing that a comment is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Video(usize),
+    /// The channel of a person.
+    Channel(usize),
+}
+
+impl About {
+    /// The person whose it is.
+    fn owner(self, videos: &[Video]) -> usize {
+        match self {
+            Self::Video(video) => videos[video].owner,
+            Self::Channel(owner) => owner,
+        }
+    }
+
+    fn is_seen(self, who: usize, videos: &[Video]) -> bool {
+        match self {
+            Self::Video(video) => videos[video].sees(who),
+            Self::Channel(_) => true,
+        }
+    }
+
+    /// The parameter that lists its threads.
+    fn filter(self, videos: &[Video]) -> String {
+        match self {
+            Self::Video(video) => format!("videoId={}", videos[video].id),
+            Self::Channel(owner) => format!("channelId={}", CHANNELS[owner]),
+        }
+    }
 }
 
 /// The model of what was said.
@@ -62,7 +97,7 @@ impl Talk {
     pub(super) fn forget(&mut self, video: usize) {
         self.said
             .iter_mut()
-            .filter(|said| said.video == video)
+            .filter(|said| said.about == About::Video(video))
             .for_each(|said| said.is_there = false);
     }
 
@@ -79,10 +114,12 @@ impl Talk {
     /// Returns whether `who` finds a comment by its id.
     fn finds(&self, at: usize, who: usize, videos: &[Video]) -> bool {
         let said = &self.said[at];
-        let video = &videos[said.video];
-        let own = said.author == who || video.owner == who;
+        let own = said.author == who || said.about.owner(videos) == who;
         let is_open = said.thread.is_none_or(|thread| own || self.said[thread].state == PUBLISHED);
-        said.is_there && video.sees(who) && is_open && (own || said.state == PUBLISHED)
+        said.is_there
+            && said.about.is_seen(who, videos)
+            && is_open
+            && (own || said.state == PUBLISHED)
     }
 }
 
@@ -96,7 +133,10 @@ impl Model {
     pub(super) async fn talk(&mut self, world: &World, step: &TalkStep) {
         match *step {
             TalkStep::Open { who, video, word } => {
-                self.open(world, who, video % self.videos.len(), word).await
+                self.open(world, who, About::Video(video % self.videos.len()), word).await
+            }
+            TalkStep::Greet { who, channel, word } => {
+                self.open(world, who, About::Channel(channel), word).await
             }
             TalkStep::Reply { who, thread, word } => {
                 let threads: Vec<_> = (0..self.talk.said.len())
@@ -115,7 +155,7 @@ impl Model {
                 let finds = self.talk.finds(at, author, &self.videos);
                 assert_eq!(told.0, if finds { 200 } else { 404 }, "{}", told.1);
                 if finds {
-                    let owner = self.videos[self.talk.said[at].video].owner;
+                    let owner = self.talk.said[at].about.owner(&self.videos);
                     let is_banned = self.talk.banned[owner][author];
                     let said = &mut self.talk.said[at];
                     said.word = word;
@@ -138,19 +178,25 @@ impl Model {
         }
     }
 
-    async fn open(&mut self, world: &World, who: usize, video: usize, word: usize) {
+    async fn open(&mut self, world: &World, who: usize, about: About, word: usize) {
         let top = json!({"snippet": {"textOriginal": format!("{} {who}", WORDS[word])}});
-        let body = json!({"snippet": {"videoId": self.videos[video].id, "topLevelComment": top}});
+        let mut body = json!({"snippet": {"topLevelComment": top}});
+        match about {
+            About::Video(video) => {
+                body["snippet"]["videoId"] = self.videos[video].id.clone().into()
+            }
+            About::Channel(owner) => body["snippet"]["channelId"] = CHANNELS[owner].into(),
+        }
         let (status, made) = world.ask("POST", "/commentThreads?part=snippet", who, &body).await;
-        let sees = self.videos[video].sees(who);
+        let sees = about.is_seen(who, &self.videos);
         assert_eq!(status, if sees { 200 } else { 404 }, "{made}");
         if sees {
-            let state = self.talk.first_state(self.videos[video].owner, who);
+            let state = self.talk.first_state(about.owner(&self.videos), who);
             let id = made["id"].as_str().unwrap().to_owned();
             self.talk.said.push(Said {
                 id,
                 author: who,
-                video,
+                about,
                 thread: None,
                 state,
                 word,
@@ -170,13 +216,13 @@ impl Model {
         };
         assert_eq!(status, expected, "{made}");
         if status == 200 {
-            let video = top.video;
-            let state = self.talk.first_state(self.videos[video].owner, who);
+            let about = top.about;
+            let state = self.talk.first_state(about.owner(&self.videos), who);
             let id = made["id"].as_str().unwrap().to_owned();
             self.talk.said.push(Said {
                 id,
                 author: who,
-                video,
+                about,
                 thread: Some(thread),
                 state,
                 word,
@@ -186,11 +232,11 @@ impl Model {
     }
 
     async fn moderate(&mut self, world: &World, at: usize, state: usize, bans: bool) {
-        let (id, author, video) = {
+        let (id, author, about) = {
             let said = &self.talk.said[at];
-            (said.id.clone(), said.author, said.video)
+            (said.id.clone(), said.author, said.about)
         };
-        let owner = self.videos[video].owner;
+        let owner = about.owner(&self.videos);
         let target = format!(
             "/comments/setModerationStatus?id={id}&moderationStatus={}&banAuthor={bans}",
             STATES[state]
@@ -210,8 +256,8 @@ impl Model {
     async fn unsay(&mut self, world: &World, at: usize, who: usize) {
         let target = format!("/comments?id={}", self.talk.said[at].id);
         let told = world.ask("DELETE", &target, who, &Value::Null).await;
-        let own =
-            self.talk.said[at].author == who || self.videos[self.talk.said[at].video].owner == who;
+        let said = &self.talk.said[at];
+        let own = said.author == who || said.about.owner(&self.videos) == who;
         let expected = match (self.talk.finds(at, who, &self.videos), own) {
             (false, _) => 404,
             (true, false) => 403,
@@ -230,21 +276,26 @@ impl Model {
         }
     }
 
-    /// Lists, counts and searches of the comments on every video, as everybody and as its owner.
+    /// Lists, counts and searches of the comments on every video and channel, as everybody and as its owner.
     pub(super) async fn check_talk(&self, world: &World, who: usize) {
-        for (at, video) in self.videos.iter().enumerate().filter(|(_, video)| video.sees(who)) {
-            let of = |said: &&Said| said.is_there && said.video == at;
+        let videos = (0..self.videos.len()).map(About::Video);
+        let places = videos.chain([0, 1].map(About::Channel));
+        for about in places.filter(|about| about.is_seen(who, &self.videos)) {
+            let filter = about.filter(&self.videos);
+            let of = |said: &&Said| said.is_there && said.about == about;
             let all = || self.talk.said.iter().filter(of);
             let is_seen = |said: &&Said| {
                 let thread = said.thread.map(|thread| &self.talk.said[thread]);
                 said.state == PUBLISHED && thread.is_none_or(|thread| thread.state == PUBLISHED)
             };
-            let target = format!("/videos?part=statistics&id={}", video.id);
-            let (_, found) = world.ask("GET", &target, who, &Value::Null).await;
-            let count = all().filter(is_seen).count().to_string();
-            assert_eq!(found["items"][0]["statistics"]["commentCount"], count, "{}", video.id);
+            if let About::Video(video) = about {
+                let target = format!("/videos?part=statistics&id={}", self.videos[video].id);
+                let (_, found) = world.ask("GET", &target, who, &Value::Null).await;
+                let count = all().filter(is_seen).count().to_string();
+                assert_eq!(found["items"][0]["statistics"]["commentCount"], count, "{target}");
+            }
             for (state, name) in STATES.iter().enumerate() {
-                if state != PUBLISHED && video.owner != who {
+                if state != PUBLISHED && about.owner(&self.videos) != who {
                     continue;
                 }
                 let lists = |said: &&Said| {
@@ -261,8 +312,7 @@ impl Model {
                     all().filter(lists).map(|said| said.id.as_str()).collect();
                 expected.reverse();
                 let target = format!(
-                    "/commentThreads?part=id&videoId={}&maxResults=2&moderationStatus={name}",
-                    video.id
+                    "/commentThreads?part=id&{filter}&maxResults=2&moderationStatus={name}"
                 );
                 let found = pages(&world.service, PEOPLE[who], &target).await;
                 let told: Vec<_> = found.iter().map(|item| item["id"].as_str().unwrap()).collect();
@@ -280,17 +330,37 @@ impl Model {
                 let mut expected: Vec<_> =
                     all().filter(holds).map(|said| said.id.as_str()).collect();
                 expected.reverse();
-                let target = format!(
-                    "/commentThreads?part=id&videoId={}&maxResults=2&searchTerms={word}",
-                    video.id
-                );
+                let target =
+                    format!("/commentThreads?part=id&{filter}&maxResults=2&searchTerms={word}");
                 let found = pages(&world.service, PEOPLE[who], &target).await;
                 let told: Vec<_> = found.iter().map(|item| item["id"].as_str().unwrap()).collect();
                 assert_eq!(told, expected, "{target}");
             }
         }
-        let target = format!("/commentThreads?part=id&channelId={}", CHANNELS[who]);
-        assert_eq!(pages(&world.service, PEOPLE[who], &target).await.len(), 0);
+        for owner in [0, 1] {
+            let is_shown = |said: &&Said| {
+                let is_related = said.about.owner(&self.videos) == owner;
+                let is_published = said.thread.is_none() && said.state == PUBLISHED;
+                said.is_there && is_related && is_published && said.about.is_seen(who, &self.videos)
+            };
+            let mut expected: Vec<_> =
+                self.talk.said.iter().filter(is_shown).map(|said| said.id.clone()).collect();
+            expected.reverse();
+            for order in ["time", "relevance"] {
+                let target = format!(
+                    "/commentThreads?part=id&maxResults=2&order={order}&allThreadsRelatedToChannelId={}",
+                    CHANNELS[owner]
+                );
+                let mut told: Vec<_> = pages(&world.service, PEOPLE[who], &target)
+                    .await
+                    .iter()
+                    .map(|item| item["id"].as_str().unwrap().to_owned())
+                    .collect();
+                // The seed's own is older than every step.
+                told.retain(|id| id != "c");
+                assert_eq!(told, expected, "{target} of {who}");
+            }
+        }
     }
 
     /// Requests whose answers are compared with those of a service that never answered.
@@ -303,6 +373,7 @@ impl Model {
         let channels = CHANNELS.iter().flat_map(|channel| {
             [
                 format!("/commentThreads?part=snippet&allThreadsRelatedToChannelId={channel}"),
+                format!("/commentThreads?part=snippet,replies&channelId={channel}"),
                 format!("/activities?part=snippet,contentDetails&channelId={channel}"),
             ]
         });

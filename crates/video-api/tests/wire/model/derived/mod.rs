@@ -17,6 +17,7 @@ use video_api::resource::channels::record::ChannelCounts;
 use video_api::resource::comments::moderation::Moderation;
 use video_api::resource::comments::record::{
     COMMENTS, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS, slots, thread_of,
+    whole_lists,
 };
 use video_api::resource::comments::tally::{self, TALLIES};
 use video_api::resource::comments::words::WORDS;
@@ -25,7 +26,7 @@ use video_api::resource::playlist_items::record::{ITEMS, ITEMS_OF_VIDEO};
 use video_api::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
 use video_api::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLISTS};
 use video_api::resource::videos::chart::CHART;
-use video_api::resource::videos::rating::{RATED, RATED_COUNT, RATERS, RATINGS};
+use video_api::resource::videos::rating::{HIDDEN_COUNT, RATED, RATED_COUNT, RATERS, RATINGS};
 use video_api::resource::videos::record::VideoCounts;
 use video_api::resource::videos::record::{SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
 
@@ -102,18 +103,28 @@ fn comments(tx: &mut Tx<'_>) {
             }
         }
     }
+    let videos = all(tx, &VIDEOS);
     for (id, comment) in comments.iter().filter(|(id, _)| thread_of(id).is_none()) {
         let time = latest_first(comment.published.micros());
         let counts = ReplyCounts(reply_counts.get(id).copied().unwrap_or_default());
+        let slots = || (1_u8..).zip(slots(comment.state, counts)).filter(|(_, is)| *is);
         for list in comment.lists() {
-            let tally = tallies.entry(list.clone()).or_default();
-            let slots = (1_u8..).zip(slots(comment.state, counts)).filter(|(_, is)| *is);
-            for (slot, _) in slots {
+            for (slot, _) in slots() {
                 threads.insert((list.clone(), slot, time, id.clone()));
-                tally.1[usize::from(slot) - 1] += 1;
             }
             if comment.state == Moderation::Published {
                 relevant.insert((list.clone(), !comment.likes, time, id.clone()));
+            }
+        }
+        let seen = comment.video.as_ref().map(|video| videos[video].head.lists_comments());
+        let [own, _] = comment.lists();
+        let whole = whole_lists(&comment.channel, seen.unwrap_or([true; 2]));
+        for list in std::iter::once(own).chain(whole) {
+            let tally = tallies.entry(list.clone()).or_default();
+            for (slot, _) in slots() {
+                tally.1[usize::from(slot) - 1] += 1;
+            }
+            if comment.state == Moderation::Published {
                 tally.0 += 1 + i64::try_from(counts.of(Moderation::Published)).unwrap();
             }
         }
@@ -209,6 +220,18 @@ fn ratings(tx: &mut Tx<'_>) {
     let raters = ratings.keys().map(|(channel, video)| (video.clone(), channel.clone())).collect();
     same(raters, keys(tx, &RATERS), "raters of videos");
     same(totals, counts(tx, &RATED_COUNT), "counts of rated videos");
+    let videos = all(tx, &VIDEOS);
+    let is_hidden = |channel: &String, video: &String| {
+        let head = &videos[video].head;
+        !head.is_shared() && head.channel != *channel
+    };
+    for ((channel, video), rating) in &ratings {
+        assert_eq!(rating.is_hidden, is_hidden(channel, video), "the mark of {video} by {channel}");
+    }
+    let hidden = ratings.iter().filter(|(_, rating)| rating.is_hidden);
+    let hidden =
+        counted(hidden.map(|((channel, _), rating)| (channel.clone(), kind(rating.likes))));
+    same(hidden, counts(tx, &HIDDEN_COUNT), "counts of ratings that are hidden");
     let of_videos =
         counted(ratings.iter().map(|((_, video), rating)| (video.clone(), rating.likes)));
     for (id, stored) in all(tx, &VIDEO_COUNTS) {

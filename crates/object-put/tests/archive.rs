@@ -8,9 +8,11 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use object_put::body::encryption::Keyring;
-use object_put::maintenance::export::{export, import};
+use object_put::maintenance::archive::RowCodec;
 use object_put::maintenance::verify::verify;
 use service::{Draft, NOW, World};
+use sha2::{Digest as _, Sha256};
+use triptych_core::archive::{Checkpoint, End, Import, Watch, export};
 use triptych_core::blobs::{Blobs, MemoryBlobs};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory};
@@ -29,14 +31,39 @@ impl Stores {
 
     fn export(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        export(&*self.0, &*self.1, &mut out, |_| {}).unwrap();
+        let mut ids = SeededIds::from_number(6);
+        export(&RowCodec, &*self.0, &*self.1, &mut ids, &mut out, |_, _| {}).unwrap();
         out
     }
 
     fn import(&self, text: &[u8]) -> Result<u64, String> {
-        let mut ids = SeededIds::from_number(7);
-        import(&*self.0, &*self.1, &mut ids, NOW, &mut Cursor::new(text), |_| {})
-            .map_err(|error| error.to_string())
+        self.go_on(text, &mut LastCheckpoint::default())
+    }
+
+    fn go_on(&self, text: &[u8], witness: &mut LastCheckpoint) -> Result<u64, String> {
+        let import = Import {
+            codec: &RowCodec,
+            store: &*self.0,
+            blobs: &*self.1,
+            ids: &mut SeededIds::from_number(7),
+            now: NOW,
+            from: witness.0.clone(),
+            end: End::find(text),
+            step_bytes: 2_000,
+        };
+        import.run(&mut Cursor::new(text), witness).map_err(|error| error.to_string())
+    }
+}
+
+#[derive(Default)]
+struct LastCheckpoint(Option<Checkpoint>);
+
+impl Watch for LastCheckpoint {
+    fn progress(&mut self, _rows: u64, _bytes: u64) {}
+
+    fn save(&mut self, checkpoint: &Checkpoint) -> std::io::Result<()> {
+        self.0 = Some(checkpoint.clone());
+        Ok(())
     }
 }
 
@@ -113,6 +140,30 @@ async fn an_imported_store_is_the_exported_one() {
 }
 
 #[tokio::test]
+async fn an_import_that_was_cut_after_any_line_ends_in_the_same_store() {
+    let first = filled().await;
+    let text = first.export();
+    let wanted = seen(&first).await;
+    let whole = stores(5);
+    whole.import(&text).unwrap();
+    let bodies = whole.1.list(None, usize::MAX).unwrap().len();
+    let mut end = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let (second, mut witness) = (stores(4), LastCheckpoint::default());
+        assert!(second.go_on(&text[..end], &mut witness).is_err(), "{end} bytes");
+        let second = if witness.0.is_some() { second } else { stores(4) };
+        second.go_on(&text, &mut witness).unwrap();
+        assert_eq!(second.1.list(None, usize::MAX).unwrap().len(), bodies, "after {end} bytes");
+        assert_eq!(second.export().len(), text.len(), "after {end} bytes");
+        // Now and then all of what is shown.
+        if end % 7 == 0 {
+            assert_eq!(seen(&second).await, wanted, "after {end} bytes");
+        }
+        end += line.len();
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_is_not_whole_is_refused_with_its_line() {
     let text = filled().await.export();
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
@@ -142,4 +193,15 @@ async fn a_file_that_is_not_whole_is_refused_with_its_line() {
     ] {
         assert!(stores(5).import(wrong.as_bytes()).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn an_archive_as_every_release_wrote_it_is_read() {
+    // A row whose value is empty, as its table and its key in base64.
+    let lines = "{\"format\":\"object-put-export\",\"version\":1}\n{\"key\":\"GGFiAAE\",\"format\":0,\"bytes\":\"\"}\n";
+    let sha256 = hex::encode(Sha256::digest(lines));
+    let text = format!("{lines}{{\"rows\":1,\"bodies\":0,\"sha256\":\"{sha256}\"}}\n");
+    let store = stores(1);
+    assert_eq!(store.import(text.as_bytes()), Ok(1));
+    assert_eq!(store.export(), text.as_bytes());
 }

@@ -1,0 +1,72 @@
+//! The stores that the explorer opens on a simulated disk.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::blobs::Directory;
+use crate::disk::simulated::SimulatedDisk;
+use crate::id::SeededIds;
+use crate::kv::{KeyValue as _, Sled, SledConfig, Span, TreeKind};
+
+/// Packs of a few bodies each.
+const PACK_BYTES_MAX: u64 = 16 * 1024;
+
+/// All rows of a store.
+pub(super) type State = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Both stores of a data directory.
+#[derive(Debug)]
+pub struct Stores {
+    /// The records.
+    pub kv: Sled,
+    /// The bodies.
+    pub blobs: Directory,
+}
+
+impl Stores {
+    /// Opens them in this run of the machine, with segments, bases and packs so small that a life has several.
+    ///
+    /// # Errors
+    /// The sentence of whichever does not open.
+    pub fn open(disk: &SimulatedDisk, run_of_machine: u64) -> Result<Self, String> {
+        let config = SledConfig {
+            tree: TreeKind::Redb,
+            cache_bytes: 4 * 1024 * 1024,
+            record_bytes_max: 64,
+            segment_bytes: 8 * 1024,
+            base_bytes_min: 24 * 1024,
+            boot_id: Some(run_of_machine.to_string()),
+            ..SledConfig::new(data().join("kv"))
+        };
+        let disk = Arc::new(disk.clone());
+        let kv =
+            Sled::open_on(Arc::clone(&disk) as _, &config).map_err(|error| error.to_string())?;
+        let names = SeededIds::from_number(run_of_machine);
+        let path = data().join("blobs");
+        let blobs = Directory::open_with_packs_of(path, disk, names, PACK_BYTES_MAX);
+        Ok(Self { kv, blobs: blobs.map_err(|error| format!("the bodies: {error}"))? })
+    }
+
+    /// Checks that base, journal and tree of the records agree.
+    ///
+    /// # Errors
+    /// The first place where they do not.
+    pub fn verify(&self) -> Result<(), String> {
+        let mut faults = Vec::new();
+        let verified = self.kv.verify(&mut |fault| faults.push(fault));
+        verified.map_err(|error| format!("verify: {error}"))?;
+        faults.first().map_or(Ok(()), |fault| Err(format!("verify: {fault}")))
+    }
+
+    /// All rows.
+    pub(super) fn state(&self) -> Result<State, String> {
+        let page = self.kv.scan(&Span::default(), 100_000).map_err(|error| error.to_string())?;
+        Ok(page.rows.into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
+    }
+}
+
+/// The data directory.
+pub(super) fn data() -> &'static Path {
+    Path::new("/data")
+}
