@@ -171,6 +171,16 @@ pub enum Error {
     /// A file that the extension has not.
     #[error("Could not load file: '{0}'.")]
     NoFile(String),
+    /// A file that is no script by its name.
+    #[error(
+        "Could not load file '{0}' for content script, content scripts can only be loaded from supported JavaScript files such as .js files."
+    )]
+    NotAScript(String),
+    /// A file that is no style sheet by its name.
+    #[error(
+        "Could not load file '{0}' for content script, content script style sheets can only be loaded from supported style sheet files such as .css files."
+    )]
+    NotAStyleSheet(String),
     /// Arguments, which only a function takes.
     #[error("'args' may not be used with file injections.")]
     ArgsWithFiles,

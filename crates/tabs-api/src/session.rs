@@ -9,7 +9,7 @@ use crate::browser::{Answer, Browser};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::id::RequestId;
-use crate::operation::{Caller, Command};
+use crate::operation::{Asked, Caller, Command};
 use crate::store::Row;
 
 /// An output of a session, in the one order in which it happened.
@@ -43,6 +43,20 @@ impl Session {
     #[must_use]
     pub const fn browser(&self) -> &Browser {
         &self.browser
+    }
+
+    /// Reads a call as the browser's version does, and applies it.
+    ///
+    /// # Errors
+    /// As [`Browser::read`], then as [`Session::apply`].
+    pub fn call(
+        &mut self,
+        now: Timestamp,
+        caller: &Caller,
+        asked: Asked<'_>,
+    ) -> Result<Answer, Error> {
+        let command = self.browser.read(caller, asked)?;
+        self.apply(now, caller, &command)
     }
 
     /// Applies a call. What happened before its answer is in [`Session::poll`] already.

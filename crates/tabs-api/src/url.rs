@@ -177,11 +177,27 @@ pub fn unescaped(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// True if two URLs differ in their fragment alone, and the second has one: such a navigation stays in the document.
+/// The start of the address at which the source of a page is shown.
+const SOURCE: &str = "view-source:";
+
+/// The address that a navigation comes to which stays in the document, because the two differ in their fragment alone and the second has
+/// one. Where the source of a page is shown, it stays so.
 #[must_use]
-pub fn is_same_document(from: &str, to: &str) -> bool {
-    let base = |url: &str| url.split('#').next().unwrap_or_default().to_owned();
-    !from.is_empty() && to.contains('#') && base(from) == base(to)
+pub fn within_document(from: &str, to: &str) -> Option<String> {
+    let (shown, page) = from.strip_prefix(SOURCE).map_or(("", from), |page| (SOURCE, page));
+    let stays =
+        !page.is_empty() && to.contains('#') && without_fragment(page) == without_fragment(to);
+    stays.then(|| format!("{shown}{to}"))
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split_once('#').map_or(url, |(page, _)| page)
+}
+
+/// The address that a new page has once it is there: the source of a page is shown as a whole.
+#[must_use]
+pub fn at_arrival(url: &str) -> &str {
+    if url.starts_with(SOURCE) { without_fragment(url) } else { url }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ const SINCE: &[(&str, u16)] = &[
     ("scripting.executeScript", 88),
     ("scripting.insertCSS", 88),
     ("scripting.removeCSS", 88),
+    ("tabGroups.TAB_GROUP_ID_NONE", 89),
     ("tabGroups.get", 89),
     ("tabGroups.move", 89),
     ("tabGroups.onCreated", 89),
@@ -141,8 +142,9 @@ mod tests {
             let is_called = item.starts_with("tabs.")
                 || item.starts_with("tabGroups.")
                 || item.starts_with("scripting.");
+            let (_, constant) = item.rsplit_once('.').unwrap_or(("", item));
             let is_constant =
-                item.chars().all(|letter| !letter.is_ascii_lowercase() || "tabs".contains(letter));
+                constant.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
             let is_event_member = item.contains(".changeInfo.");
             assert!(
                 !is_called || is_constant || is_event_member || known.contains(*item),

@@ -1,6 +1,10 @@
 //! The part of the interface that an extension has: the version of the browser, its manifest and the user's leave decide.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
 
 use serde_json::{Value, json};
 use tabs_api::browser::user_action::UserAction;
@@ -8,7 +12,7 @@ use tabs_api::browser::{Browser, Compat};
 use tabs_api::extension::manifest::Manifest;
 use tabs_api::extension::permission::Extension;
 use tabs_api::js_value::JsValue;
-use tabs_api::operation::{Caller, Command, Context, Style};
+use tabs_api::operation::{Asked, Caller, Command, Context, OPERATIONS, Operation, Style};
 use tabs_api::version::BrowserVersion;
 use triptych_core::time::Timestamp;
 
@@ -40,8 +44,8 @@ impl Bench {
     fn styled(&mut self, style: Style, name: &str, arguments: Value) -> Result<Value, String> {
         let arguments: Vec<JsValue> = serde_json::from_value(arguments).unwrap();
         let caller = Caller { extension: "e".into(), context: Context::Worker };
-        let answer = Command::read(name, &arguments, style)
-            .and_then(|command| self.browser.apply(NOW, &caller, &command));
+        let command = self.browser.read(&caller, Asked { name, given: &arguments, style });
+        let answer = command.and_then(|command| self.browser.apply(NOW, &caller, &command));
         answer.map(|answer| json!(answer)).map_err(|error| error.to_string())
     }
 
@@ -81,6 +85,122 @@ fn an_older_browser_has_what_it_had_and_nothing_later() {
     assert!(
         newest.call("tabs.query", json!([{ "frozen": false }])).unwrap()[0]["groupId"].is_number()
     );
+}
+
+/// Arguments of an operation in which the parameter of this name is an object with one member that no schema takes.
+fn with_member(operation: &Operation, parameter: &str, member: &str) -> Value {
+    let at = operation.parameters.iter().position(|found| found.name == parameter).unwrap();
+    let before = operation.parameters[..at].iter().filter(|found| !found.is_optional);
+    let mut arguments: Vec<_> = before.map(|_| json!(5)).collect();
+    arguments.push(json!({ member: { "no": "schema takes this" } }));
+    json!(arguments)
+}
+
+/// Tells whether a browser of this version has an item of the table of versions, by what it does.
+fn shows(version: u16, item: &str) -> Option<bool> {
+    let mut bench = Bench::new();
+    let parts: Vec<_> = item.split('.').collect();
+    Some(match parts[..] {
+        ["Tab", member] => {
+            bench.call("tabs.create", json!([{ "url": "http://a.test/" }])).unwrap();
+            let mut bench = bench.version(version);
+            let tabs = bench.call("tabs.query", json!([{ "active": true }])).unwrap();
+            tabs[0].get(member).is_some()
+        }
+        ["tabs", "onUpdated", "changeInfo", member] => {
+            let tab = bench.call("tabs.query", json!([{}])).unwrap()[0]["id"].clone();
+            bench.told();
+            let mut bench = bench.version(version);
+            let change = match member {
+                "audible" => json!({ "type": "audible", "tabId": tab, "audible": true }),
+                "frozen" => json!({ "type": "freeze", "tabId": tab, "frozen": true }),
+                "mutedInfo" => json!({ "type": "muteSite", "tabId": tab, "muted": true }),
+                // The others are changes of calls that came no earlier, or of pages.
+                _ => return None,
+            };
+            bench.act(change);
+            bench.told().contains(&"tabs.onUpdated")
+        }
+        [_, _, parameter, member] => {
+            let operation = Operation::find(&format!("{}.{}", parts[0], parts[1])).unwrap();
+            let given = with_member(operation, parameter, member);
+            let refused = bench.version(version).call(operation.name, given).unwrap_err();
+            assert!(refused.contains("Error at parameter") || refused.ends_with("not a function"));
+            !refused.contains("Unexpected property") && !refused.ends_with("not a function")
+        }
+        [_, _] if Operation::find(item).is_some() => {
+            // No operation takes this: what is not there is not there, whatever it is given.
+            let given = json!(["a", "b", "c", "d", "e"]);
+            let refused = bench.version(version).call(item, given).unwrap_err();
+            assert!(refused.contains("Error in invocation") || refused.ends_with("not a function"));
+            !refused.ends_with("not a function")
+        }
+        _ => return None,
+    })
+}
+
+#[test]
+fn every_item_is_there_from_its_version_on_and_not_before() {
+    let mut walked = 0;
+    for (item, since) in BrowserVersion::table() {
+        let since = u16::try_from(since.as_u64().unwrap()).unwrap();
+        for (version, has) in
+            [(since - 1, false), (since, true), (since + 1, true), (BrowserVersion::LATEST.0, true)]
+        {
+            let Some(shown) = shows(version, &item) else { continue };
+            assert_eq!(shown, has, "{item} in {version}");
+            walked += 1;
+        }
+    }
+    assert_eq!(walked % 4, 0);
+    assert!(walked >= 4 * 35, "{walked}");
+}
+
+#[test]
+fn a_later_property_is_unexpected_at_its_place_whatever_it_holds() {
+    let mut bench = Bench::new().version(100);
+    let fault = "Error in invocation of tabs.query(object queryInfo, optional function callback): Error at parameter 'queryInfo': ";
+    for (given, reason) in [
+        (r#"{"frozen": 5}"#, "Unexpected property: 'frozen'."),
+        (r#"{"frozen": null}"#, "Unexpected property: 'frozen'."),
+        (r#"{"frozen": true, "nothing": 1}"#, "Unexpected property: 'frozen'."),
+        (r#"{"nothing": 1, "frozen": true}"#, "Unexpected property: 'nothing'."),
+    ] {
+        let given: Vec<JsValue> = serde_json::from_str(&format!("[{given}]")).unwrap();
+        let caller = Caller { extension: "e".into(), context: Context::Worker };
+        let asked = Asked { name: "tabs.query", given: &given, style: Style::Promise };
+        let refused = bench.browser.read(&caller, asked).unwrap_err().to_string();
+        assert_eq!(refused, format!("{fault}{reason}"));
+    }
+    assert!(bench.call("tabs.query", json!([{ "discarded": false }])).is_ok());
+}
+
+#[test]
+fn a_later_operation_is_no_function_whatever_it_is_given() {
+    let mut bench = Bench::new().version(60);
+    for given in [json!([]), json!([{}]), json!([5]), json!([{ "tabIds": [] }, 1, 2])] {
+        let refused = bench.call("tabs.group", given).unwrap_err();
+        assert_eq!(refused, "chrome.tabs.group is not a function");
+    }
+}
+
+#[test]
+fn manifest_2_shows_the_signature_in_which_a_question_needs_its_callback() {
+    for (manifest_version, version, callback) in [
+        (2, 156, "function callback"),
+        (3, 87, "function callback"),
+        (3, 88, "optional function callback"),
+    ] {
+        let manifest = json!({ "name": "e", "manifest_version": manifest_version });
+        let mut bench = Bench::of(manifest, false).version(version);
+        let refused = bench.call("tabs.get", json!(["a"])).unwrap_err();
+        let wanted = format!("Error in invocation of tabs.get(integer tabId, {callback}): ");
+        assert_eq!(refused, format!("{wanted}No matching signature."));
+        // What a call does besides answering needs nobody who listens.
+        let refused = bench.call("tabs.reload", json!(["a"])).unwrap_err();
+        assert!(refused.contains("optional function callback): "), "{refused}");
+    }
+    assert!(OPERATIONS.iter().any(|operation| operation.is_question));
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Browser {
             entry.is_cached = false;
         }
         tab.frozen = false;
+        tab.has_alert = false;
         tab.audible = false;
         tab.status = Status::Unloaded;
         tab.pending = None;

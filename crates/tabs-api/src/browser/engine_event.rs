@@ -106,6 +106,7 @@ impl Browser {
                     drop(self.close_tab(named));
                 }
             }
+            PageEvent::Alerts => self.begin_alert(id),
             PageEvent::Closes => {
                 if self.strips.tab(id).is_some_and(Tab::may_close_itself) {
                     drop(self.close_tab(id));

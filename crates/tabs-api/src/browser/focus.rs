@@ -83,7 +83,12 @@ impl Focus {
 impl Browser {
     /// Gives a window the focus.
     pub(crate) fn give_focus(&mut self, window: WindowId) {
+        let former = self.focus.last().filter(|former| *former != window);
         if self.focus.give(window) {
+            let hidden = former.and_then(|former| self.strips.window(former)?.active);
+            if let Some(hidden) = hidden {
+                self.end_alert(hidden);
+            }
             self.emit(Event::WindowFocused(window.0));
             self.show_minimized(window);
             // The page of a discarded tab comes back as its window comes to the front.
@@ -94,13 +99,17 @@ impl Browser {
                 // The tab was just found, so that this cannot fail.
                 drop(self.reload_discarded(tab));
             }
-            self.load_waiting(window);
+            self.show_in_front(window);
         }
     }
 
-    /// Loads the page of a window's active tab, if it waited for its window to come to the front.
-    pub(crate) fn load_waiting(&mut self, window: WindowId) {
+    /// Shows the page of a window that came to the front: its active tab loads if it waited for that.
+    pub(crate) fn show_in_front(&mut self, window: WindowId) {
         let active = self.strips.window(window).and_then(|window| window.active);
+        if let Some(id) = active {
+            self.note_seen(id);
+            self.answer_languages(id);
+        }
         let waiting = active.and_then(|tab| self.strips.tab(tab)).filter(|tab| tab.waits_to_load);
         if let Some((id, url)) = waiting.map(|tab| (tab.id, tab.url.clone())) {
             self.navigate(id, &url, NavigationKind::Restore);
@@ -124,7 +133,7 @@ impl Browser {
         let next = self.focus.pass_on(is_seen);
         self.emit(Event::WindowFocused(next.map_or(WINDOW_ID_NONE, |next| next.0)));
         if let Some(next) = next {
-            self.load_waiting(next);
+            self.show_in_front(next);
         }
     }
 

@@ -127,6 +127,8 @@ impl Browser {
         } else {
             EngineCommand::Navigate { tab: id, load: tab.load, url: url.to_owned(), from, kind }
         };
+        self.end_alert(id);
+        let Some(tab) = self.strips.tab_mut(id) else { return };
         if was_discarded && let NavigationKind::Traverse(index) = kind {
             // It has no page whose title could still be shown.
             let entry = tab.history.get(index).map(|entry| entry.title.clone());
@@ -210,6 +212,8 @@ impl Browser {
         let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
         if is_same_document && let Some(title) = &restored {
             tab.title = Arc::clone(title);
+        } else if is_same_document && tab.title_is_address {
+            tab.title = title(url).into();
         }
         if !is_same_document && !is_again {
             tab.title_is_address = restored.is_none();
@@ -247,10 +251,13 @@ impl Browser {
             let Some(tab) = self.strips.tab_mut(id) else {
                 return;
             };
-            tab.was_shown = is_shown;
+            tab.was_shown = false;
             // A page that comes back from the cache has its title, and has run its script.
             tab.keeps_title = cache.came_back;
             let load = tab.load;
+            if is_shown {
+                self.note_seen(id);
+            }
             if !cache.came_back {
                 self.command(EngineCommand::Begin { tab: id, load, is_shown });
             }

@@ -1,4 +1,4 @@
-//! The language of a tab's page. Whoever asks for it waits for a page that is loading, and for one that was never shown.
+//! The language of a tab's page. Whoever asks for it waits for a page that is loading, and for one that was never shown in a window in front.
 
 use std::collections::BTreeMap;
 
@@ -43,6 +43,15 @@ impl Browser {
         let request = self.next_request();
         self.languages.0.insert(request, id);
         Ok(Answer::Later(request))
+    }
+
+    /// Notes that the user sees the page of a window's active tab, if that window is in front: in any other one the browser does not read it.
+    pub(super) fn note_seen(&mut self, id: TabId) {
+        let is_in_front = |tab: &&mut Tab| !tab.was_shown && self.focus.has(tab.window);
+        if let Some(tab) = self.strips.tab_mut(id).filter(is_in_front) {
+            tab.was_shown = true;
+            self.dirty.note_tab(id);
+        }
     }
 
     /// Answers those who wait for the language of a tab's page, if it is there and was shown.

@@ -7,6 +7,7 @@
 //!
 //! Each part of the state is private to the module that keeps its rules.
 
+mod alert;
 mod answer;
 pub mod captures;
 pub(crate) mod closed;

@@ -180,7 +180,7 @@ pub struct Tab {
     pub loaded_at: Timestamp,
     /// The time at which it last became active, or was created.
     pub last_accessed: Timestamp,
-    /// True if its page was ever shown.
+    /// True if its page was ever shown in a window in front.
     pub was_shown: bool,
     /// The time at which another one took its place in front, or at which it was made.
     pub hidden_at: Timestamp,
@@ -206,6 +206,8 @@ pub struct Tab {
     pub title_is_address: bool,
     /// True if its page waits to load until the tab is shown in a window that comes to the front.
     pub waits_to_load: bool,
+    /// True while its page tells the user something, and does nothing else.
+    pub has_alert: bool,
     /// True while a page comes back that has its title already.
     pub keeps_title: bool,
 }
@@ -254,6 +256,7 @@ impl Tab {
             forgets_openers: false,
             title_is_address: false,
             waits_to_load: false,
+            has_alert: false,
             keeps_title: false,
         }
     }

@@ -89,6 +89,8 @@ pub struct Window {
     pub bounds: Bounds,
     /// True if it keeps no traces.
     pub incognito: bool,
+    /// True if its tabs can be grouped: those of normal windows, and of popups that a page of such a window opened.
+    pub takes_groups: bool,
 }
 
 impl Window {
@@ -105,6 +107,7 @@ impl Window {
             state: "normal".into(),
             bounds: Bounds::default(),
             incognito: false,
+            takes_groups: kind == WindowKind::Normal,
         }
     }
 

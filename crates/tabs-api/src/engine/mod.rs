@@ -1,5 +1,6 @@
 //! The engine that loads pages. The browser sends it commands and gets events of it; neither waits for the other.
 
+mod alert;
 pub mod allowed_hosts;
 pub mod fixtures;
 pub mod html;
@@ -74,6 +75,8 @@ pub enum EngineCommand {
     Disconnect { port: String },
     /// The user did something on a page, with a script to run as part of it.
     Gesture { tab: TabId, load: u64, url: String, is_shown: bool, script: Option<String> },
+    /// Take away what a page told the user: its script goes on, as one of this load.
+    EndAlert { tab: TabId, load: u64 },
     /// A page has begun to arrive: its script runs, and more slowly where nobody sees it.
     Begin { tab: TabId, load: u64, is_shown: bool },
 }
@@ -138,6 +141,8 @@ pub enum PageEvent {
     Opens(Opening),
     /// The page's script sends the page that opened it to an address.
     SendsOpener(String),
+    /// The page tells the user something, and does nothing else until that is taken away.
+    Alerts,
     /// The page's script closed its tab.
     Closes,
     /// The page's script closed the tab that it opened under this name.

@@ -34,6 +34,8 @@ pub enum Script {
     CloseNamed(String),
     /// Plays a tone.
     Play(Duration),
+    /// Tells the user something, and goes on once that was taken away.
+    Alert(Option<Box<Self>>),
 }
 
 /// Reads `t=300: location.href='/b.html'` and its kin: the time after which a script runs, and what it does.
@@ -52,6 +54,10 @@ pub fn script_of(text: &str) -> Option<(Duration, Script)> {
 }
 
 fn action_of(action: &str) -> Option<Script> {
+    if let Some(rest) = action.strip_prefix("alert(") {
+        let (_, behind) = rest.split_once(");").unwrap_or((rest, ""));
+        return Some(Script::Alert(action_of(behind).map(Box::new)));
+    }
     if let Some((_, link)) = action.split_once("a.href=") {
         return link_script(link);
     }
@@ -253,7 +259,19 @@ mod tests {
         ] {
             assert_eq!(read(text), Some(script), "{text}");
         }
-        assert_eq!(read("alert(1)"), None);
+        assert_eq!(read("confirm(1)"), None);
+    }
+
+    #[test]
+    fn what_stands_behind_an_alert_waits_for_its_end() {
+        let title = Script::Title("after".into());
+        for (text, rest) in [
+            ("alert(1)", None),
+            ("setTimeout(()=>{alert(1)},0);0", None),
+            ("setTimeout(()=>{alert(1);document.title='after'},0);0", Some(Box::new(title))),
+        ] {
+            assert_eq!(read(text), Some(Script::Alert(rest)), "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 use url::Url;
 
+use crate::engine::alert::Alerts;
 use crate::engine::fixtures::{Outcome, Page, Pages};
 use crate::engine::script::{Script, script_of};
 use crate::engine::{
@@ -14,7 +15,7 @@ use crate::engine::{
     screenshot,
 };
 use crate::id::{RequestId, TabId};
-use crate::url::is_same_document;
+use crate::url::{at_arrival, within_document};
 
 /// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -53,8 +54,9 @@ pub struct SimEngine {
     turns: Turns,
     /// The scripts of pages that are to come, by their tabs.
     scripts: BTreeMap<TabId, WaitingScript>,
-    /// The names of open ports and the frames that they reach.
-    ports: BTreeMap<String, Vec<Frame>>,
+    alerts: Alerts,
+    /// The names of open ports, each with the tab and the frames that it reaches.
+    ports: BTreeMap<String, (TabId, Vec<Frame>)>,
 }
 
 /// The script of a page that is to come.
@@ -193,6 +195,7 @@ impl SimEngine {
             http_cache: HttpCache::default(),
             turns: Turns::default(),
             scripts: BTreeMap::new(),
+            alerts: Alerts::default(),
             ports: BTreeMap::new(),
         }
     }
@@ -238,7 +241,9 @@ impl SimEngine {
         let is_step = matches!(kind, NavigationKind::Step(_));
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
         let is_traversal = matches!(kind, NavigationKind::Traverse(_));
-        if is_step || !is_again && !is_traversal && is_same_document(from, url) {
+        let is_new = !is_step && !is_again && !is_traversal;
+        let within = if is_new { within_document(from, url) } else { None };
+        if let Some(url) = within.or_else(|| is_step.then(|| url.to_owned())) {
             let when = now.plus(COMMIT_LOCAL);
             self.at(
                 when,
@@ -246,7 +251,7 @@ impl SimEngine {
                     tab,
                     load,
                     PageEvent::Committed {
-                        url: url.to_owned(),
+                        url,
                         is_same_document: true,
                         language: None,
                         frames: Vec::new(),
@@ -261,7 +266,7 @@ impl SimEngine {
             .new_tab
             .as_deref()
             .filter(|_| url == crate::url::NEW_TAB)
-            .unwrap_or(url)
+            .unwrap_or(if is_new { at_arrival(url) } else { url })
             .to_owned();
         let load = PageLoad { tab, load, kind };
         if let Some(source) = &mut self.source {
@@ -390,6 +395,10 @@ impl SimEngine {
             }
             // A page may not open another one by itself.
             Script::Open(_) => {}
+            Script::Alert(rest) => {
+                self.alerts.add(tab, when, base, rest.clone());
+                self.at(when, page_event(tab, load, PageEvent::Alerts));
+            }
             Script::Play(length) => {
                 self.at(when.plus(HEARD_AFTER), page_event(tab, load, PageEvent::Audible(true)));
                 self.at(
@@ -423,7 +432,22 @@ impl SimEngine {
         self.at(now.plus(after), EngineEvent::Replied { request, reply });
     }
 
-    fn connect(&mut self, now: Timestamp, port: String, frames: Vec<Frame>, name: &str) {
+    /// The tab whose content scripts a command is for.
+    fn reached(&self, command: &EngineCommand) -> Option<TabId> {
+        match command {
+            EngineCommand::Message { tab, .. } | EngineCommand::Connect { tab, .. } => Some(*tab),
+            EngineCommand::Post { port, .. } => self.ports.get(port).map(|(tab, _)| *tab),
+            _ => None,
+        }
+    }
+
+    fn connect(
+        &mut self,
+        now: Timestamp,
+        port: String,
+        (tab, frames): (TabId, Vec<Frame>),
+        name: &str,
+    ) {
         let Some(script) = &self.script else {
             return self.at(now, EngineEvent::Unheard { port });
         };
@@ -432,11 +456,11 @@ impl SimEngine {
             let port = port.clone();
             self.at(now.plus(PORT), EngineEvent::Posted { port, message });
         }
-        self.ports.insert(port, frames);
+        self.ports.insert(port, (tab, frames));
     }
 
     fn post(&mut self, now: Timestamp, port: &str, message: &Value) {
-        let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
+        let (Some(script), Some((_, frames))) = (&self.script, self.ports.get(port)) else {
             return;
         };
         let reactions: Vec<_> =
@@ -468,8 +492,11 @@ fn join(base: &str, target: &str) -> String {
 
 impl Engine for SimEngine {
     fn send(&mut self, now: Timestamp, command: EngineCommand) {
+        let reached = self.reached(&command);
+        let Some(command) = self.alerts.pass(now, command, reached) else { return };
         match command {
             EngineCommand::Navigate { tab, load, url, from, kind } => {
+                self.alerts.take(tab);
                 self.navigate(now, tab, load, &url, &from, kind)
             }
             EngineCommand::Refuse { tab, load } => {
@@ -479,6 +506,7 @@ impl Engine for SimEngine {
             EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
                 self.http_cache.interrupt(tab, now);
                 self.scripts.remove(&tab);
+                self.alerts.take(tab);
                 if let Some(source) = &mut self.source {
                     source.cancel(tab);
                 }
@@ -490,8 +518,8 @@ impl Engine for SimEngine {
             EngineCommand::Message { request, frames, message, .. } => {
                 self.reply(now, request, &frames, &message)
             }
-            EngineCommand::Connect { port, frames, name, .. } => {
-                self.connect(now, port, frames, &name)
+            EngineCommand::Connect { port, tab, frames, name } => {
+                self.connect(now, port, (tab, frames), &name)
             }
             EngineCommand::Post { port, message } => self.post(now, &port, &message),
             EngineCommand::Disconnect { port } => {
@@ -502,6 +530,14 @@ impl Engine for SimEngine {
                     let when = now.plus(Duration::from_millis(1)).plus(waits(delay, is_shown));
                     self.run(when, tab, load, &url, &script, true);
                 }
+            }
+            EngineCommand::EndAlert { tab, load } => {
+                let Some(alert) = self.alerts.take(tab) else { return };
+                if let Some(script) = alert.rest {
+                    let when = now.plus(Duration::from_millis(1));
+                    self.run(when, tab, load, &alert.url, &script, false);
+                }
+                alert.held.into_iter().for_each(|command| self.send(now, command));
             }
             EngineCommand::Begin { tab, load, is_shown } => {
                 let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);

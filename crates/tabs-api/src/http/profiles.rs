@@ -365,7 +365,10 @@ fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use triptych_core::kv::Memory;
+    use std::sync::{Mutex, TryLockError};
+
+    use triptych_core::kv::{Batch, Found, Memory, Page, Span, Version};
+    use triptych_core::pending::Pending;
 
     use super::*;
     use crate::http::token::hash;
@@ -409,20 +412,85 @@ mod tests {
         assert_eq!(anew.tokens().len(), 1);
     }
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn extensions_that_are_installed_at_once_are_all_there_after_a_restart() {
-        let store = Arc::new(Memory::default());
-        let before = Arc::new(api(&store, "{}"));
-        let mut installing = tokio::task::JoinSet::new();
-        for number in 0..200 {
-            let before = Arc::clone(&before);
-            let token = format!("token {number}");
-            installing.spawn(async move {
-                before.install(FIRST_PROFILE, install(&token, &token)).await.unwrap();
-            });
+    type Meanwhile = Box<dyn FnOnce() + Send>;
+
+    /// A store in which something else happens while what is kept is read.
+    #[derive(Default)]
+    struct Interrupted {
+        rows: Memory,
+        meanwhile: Mutex<Option<Meanwhile>>,
+    }
+
+    impl KeyValue for Interrupted {
+        fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
+            self.rows.get(key)
         }
-        installing.join_all().await;
-        assert_eq!(api(&store, "{}").tokens().len(), 200);
+
+        fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
+            let meanwhile = self.meanwhile.lock().unwrap().take();
+            if let Some(meanwhile) = meanwhile {
+                meanwhile();
+            }
+            self.rows.scan(span, limit)
+        }
+
+        fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
+            self.rows.commit(batch)
+        }
+
+        fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+            self.rows.durable(seen)
+        }
+    }
+
+    /// Does a change of a profile, and a second one from the moment on at which the first keeps what it made, if the profile can be had then:
+    /// where the record was read before that moment, it is older than the second change and written after it.
+    async fn do_one_while_the_other_is_kept(
+        api: &TabsApi,
+        store: &Interrupted,
+        one: impl Future<Output = ()>,
+        other: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let (inner, runtime) = (api.clone(), tokio::runtime::Handle::current());
+        let held = Arc::new(Mutex::new(Some(other)));
+        let later = Arc::clone(&held);
+        *store.meanwhile.lock().unwrap() = Some(Box::new(move || {
+            if matches!(inner.0.profiles.try_write(), Err(TryLockError::WouldBlock)) {
+                return;
+            }
+            let other = later.lock().unwrap().take().unwrap();
+            std::thread::spawn(move || runtime.block_on(other)).join().unwrap();
+        }));
+        one.await;
+        assert!(store.meanwhile.lock().unwrap().is_none(), "nothing was kept");
+        let left = held.lock().unwrap().take();
+        if let Some(other) = left {
+            other.await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn extensions_that_are_installed_at_once_are_all_there_after_a_restart() {
+        let store = Arc::new(Interrupted::default());
+        let on = |store: &Arc<Interrupted>| {
+            let store = Arc::clone(store) as Arc<dyn KeyValue>;
+            TabsApi::builder().store(store).build().unwrap()
+        };
+        let before = on(&store);
+        let install = |name: &'static str| {
+            let before = before.clone();
+            async move { drop(before.install(FIRST_PROFILE, install(name, name)).await.unwrap()) }
+        };
+        do_one_while_the_other_is_kept(&before, &store, install("one"), install("two")).await;
+        assert_eq!(on(&store).tokens().len(), 2);
+        let gone = on(&store).tokens()[&hash("one")].1.clone();
+        let uninstall = {
+            let before = before.clone();
+            async move { before.uninstall(FIRST_PROFILE, &gone).await.unwrap() }
+        };
+        do_one_while_the_other_is_kept(&before, &store, install("three"), uninstall).await;
+        let kept: BTreeSet<_> = on(&store).tokens().keys().copied().collect();
+        assert_eq!(kept, BTreeSet::from([hash("two"), hash("three")]));
     }
 
     #[tokio::test]

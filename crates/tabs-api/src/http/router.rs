@@ -16,7 +16,7 @@ use super::{FIRST_PROFILE, TabsApi, schema, socket, sse, token};
 use crate::browser::Answer;
 use crate::error::Error;
 use crate::js_value::JsValue;
-use crate::operation::{Caller, Command, Operation, Style};
+use crate::operation::{Asked, Caller, Operation, Style};
 use crate::version::BrowserVersion;
 
 /// The body that answers a call.
@@ -121,8 +121,8 @@ impl TabsApi {
         };
         let caller = Caller { extension: principal.extension.clone(), context: context.into() };
         let style = Style::named(parameter(head, "style").as_deref());
-        let command = Command::read(row.name, given, style);
-        let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, command).await;
+        let asked = Asked { name: row.name, given, style };
+        let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, asked).await;
         match answer {
             Ok(answer) if answer.is_value() => json_reply(200, &AnswerBody { result: answer, seq }),
             Ok(_) => json_reply(200, &json!({ "seq": seq })),

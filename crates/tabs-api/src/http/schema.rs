@@ -29,9 +29,11 @@ pub(super) fn schema(version: BrowserVersion) -> Value {
             "tabGroups": { "TAB_GROUP_ID_NONE": crate::id::GROUP_ID_NONE },
         },
     });
-    let constants = schema.get_mut("constants").and_then(|all| all.get_mut("tabs"));
-    if let Some(tabs) = constants.and_then(Value::as_object_mut) {
-        tabs.retain(|name, _| version.has_member("tabs", name));
+    let spaces = schema.get_mut("constants").and_then(Value::as_object_mut);
+    for (space, constants) in spaces.into_iter().flatten() {
+        if let Some(constants) = constants.as_object_mut() {
+            constants.retain(|name, _| version.has_member(space, name));
+        }
     }
     schema
 }

@@ -15,7 +15,7 @@ use super::profile::{Listener, ScriptAction, script_of};
 use crate::browser::messaging::ScriptReply;
 use crate::id::{RequestId, TabId};
 use crate::js_value::JsValue;
-use crate::operation::{Caller, Command, Context, Style};
+use crate::operation::{Asked, Caller, Context, Style};
 
 /// Frames that are written before the next look at what arrives.
 const FRAMES_AT_ONCE: usize = 256;
@@ -168,12 +168,11 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
     };
     match (frame.kind.as_deref(), frame.method, frame.port) {
         (None | Some("call"), Some(method), _) => {
-            let command = Command::read(&method, &given, style);
-            listener.call(&frame.id, &caller, command);
+            listener.call(&frame.id, &caller, Asked { name: &method, given: &given, style });
         }
         (Some("port.open"), _, Some(port)) => {
-            let command = Command::read("tabs.connect", &given, style);
-            listener.open_port(&port, &caller, command);
+            let asked = Asked { name: "tabs.connect", given: &given, style };
+            listener.open_port(&port, &caller, asked);
         }
         (Some("port.message"), _, Some(port)) => {
             let message = frame.message.unwrap_or(JsValue::Null).with_special_values();

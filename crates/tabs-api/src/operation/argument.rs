@@ -1,8 +1,7 @@
 //! Arguments against their signature: which parameter each one is, and the browser's sentence for the first that does not fit.
 
-use crate::browser::Compat;
 use crate::js_value::JsValue;
-use crate::operation::schema::{Parameter, Schema};
+use crate::operation::schema::{Check, Parameter, Schema};
 
 /// The arguments of a call, one for each parameter of its operation.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +20,7 @@ impl Arguments {
         parameters: &[Parameter],
         takes_callback: bool,
         given: &[JsValue],
-        compat: Compat,
+        check: &Check<'_>,
     ) -> Result<Self, String> {
         let mut matched = vec![None; parameters.len()];
         if !assign(parameters, takes_callback, given, &mut matched) {
@@ -32,7 +31,8 @@ impl Arguments {
             if matches!(parameter.schema, Schema::Any) && matches!(value, JsValue::Function) {
                 return Err("Could not serialize message.".into());
             }
-            if let Some(fault) = parameter.schema.fault(value, compat) {
+            let path = check.path_of(parameter.name);
+            if let Some(fault) = parameter.schema.fault(value, &Check { path: &path, ..*check }) {
                 return Err(format!("Error at parameter '{}': {fault}", parameter.name));
             }
         }
@@ -90,14 +90,18 @@ fn assign(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::browser::Compat;
     use crate::operation::Operation;
+    use crate::version::BrowserVersion;
 
     fn check(name: &str, arguments: &str) -> Result<Arguments, String> {
         let operation = Operation::find(name).unwrap();
         let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
         let given: Vec<JsValue> = given.into_iter().map(JsValue::with_special_values).collect();
         let (parameters, takes_callback) = (operation.parameters, operation.takes_callback);
-        Arguments::check(parameters, takes_callback, &given, Compat::Browser)
+        let (compat, version) = (Compat::Browser, BrowserVersion::LATEST);
+        let check = Check { compat, version, path: name };
+        Arguments::check(parameters, takes_callback, &given, &check)
     }
 
     #[test]

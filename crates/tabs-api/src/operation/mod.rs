@@ -18,6 +18,7 @@ use self::argument::Arguments;
 use self::call::Call;
 pub use self::call::{Caller, Context, Style};
 pub use self::row::Operation;
+use self::schema::Check;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::js_value::JsValue;
@@ -75,6 +76,17 @@ impl Operation {
     }
 }
 
+/// A call as it came, for the browser to read.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The full name of the operation.
+    pub name: &'a str,
+    /// The arguments. In callback style the callback is not among them.
+    pub given: &'a [JsValue],
+    /// The way in which the answer is taken.
+    pub style: Style,
+}
+
 /// One call, checked.
 #[derive(Debug, Clone)]
 pub struct Command {
@@ -94,8 +106,17 @@ impl Command {
     /// # Errors
     /// `NoSuchOperation`, `Arguments`, in this order.
     pub fn read(name: &str, given: &[JsValue], style: Style) -> Result<Self, Error> {
+        Self::read_as(BrowserVersion::LATEST, Asked { name, given, style })
+    }
+
+    /// Reads a call to a browser of this version: what came later is not there, whatever else is wrong with the arguments.
+    fn read_as(version: BrowserVersion, asked: Asked<'_>) -> Result<Self, Error> {
+        let Asked { name, given, style } = asked;
         let operation =
             Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
+        if !version.has(name) {
+            return Err(Error::NoSuchOperation(format!("chrome.{name}")));
+        }
         let mut with_callback = Vec::new();
         let given = if style == Style::Callback {
             with_callback.extend_from_slice(given);
@@ -106,7 +127,8 @@ impl Command {
         };
         let check = |compat| {
             let (parameters, takes_callback) = (operation.parameters, operation.takes_callback);
-            Arguments::check(parameters, takes_callback, given, compat).map_err(|reason| {
+            let check = Check { compat, version, path: operation.name };
+            Arguments::check(parameters, takes_callback, given, &check).map_err(|reason| {
                 let signature = operation.signature();
                 Error::Arguments { operation: operation.name, signature, reason }
             })
@@ -118,6 +140,25 @@ impl Command {
 }
 
 impl Browser {
+    /// Reads a call as this version of the browser does for an extension with this manifest.
+    ///
+    /// # Errors
+    /// As [`Command::read`].
+    pub fn read(&self, caller: &Caller, asked: Asked<'_>) -> Result<Command, Error> {
+        Command::read_as(self.version(), asked).map_err(|error| self.worded_for(caller, error))
+    }
+
+    /// Gives the fault of arguments the signature that the caller's extension has: where calls give no promise, a question needs its callback.
+    fn worded_for(&self, caller: &Caller, error: Error) -> Error {
+        let Error::Arguments { operation, reason, .. } = error else { return error };
+        let gives_promise = self.extension(&caller.extension).is_none_or(|extension| {
+            self.version().gives_promise(extension.manifest_version, operation)
+        });
+        let row = Operation::find(operation);
+        let signature = row.map(|row| row.signature_where(gives_promise)).unwrap_or_default();
+        Error::Arguments { operation, signature, reason }
+    }
+
     /// Answers a call at `now`. On an error the events of what was done before it remain to be drained.
     ///
     /// # Errors
@@ -133,7 +174,7 @@ impl Browser {
         if let Some(error) =
             command.refused_by_browser.as_ref().filter(|_| self.compat() == Compat::Browser)
         {
-            return Err(error.clone());
+            return Err(self.worded_for(caller, error.clone()));
         }
         // Where a callback is given there is no promise, and it is told instead of the caller.
         let is_asked_for = match command.style {
@@ -182,31 +223,10 @@ impl Browser {
             signature: operation.signature_where(gives_promise),
             reason,
         };
-        if let Some(reason) = command.later_than(self.version()) {
-            return Err(refuse(reason));
-        }
         if operation.is_question && !gives_promise && command.style == Style::Promise {
             return Err(refuse("No matching signature.".into()));
         }
         Ok(gives_promise)
-    }
-}
-
-impl Command {
-    /// The fault of the first property that a browser of this version has not.
-    fn later_than(&self, version: BrowserVersion) -> Option<String> {
-        if version >= BrowserVersion::LATEST {
-            return None;
-        }
-        self.operation.parameters.iter().enumerate().find_map(|(at, parameter)| {
-            let path = format!("{}.{}", self.operation.name, parameter.name);
-            let Some(JsValue::Object(members)) = self.arguments.at(at) else { return None };
-            let (later, _) = members.iter().find(|(name, _)| !version.has_member(&path, name))?;
-            Some(format!(
-                "Error at parameter '{}': Unexpected property: '{later}'.",
-                parameter.name
-            ))
-        })
     }
 }
 

@@ -148,7 +148,7 @@ impl Schema {
     }
 
     /// The first fault of a value; `None` if it is right.
-    pub(super) fn fault(&self, value: &JsValue, compat: Compat) -> Option<String> {
+    pub(super) fn fault(&self, value: &JsValue, check: &Check<'_>) -> Option<String> {
         if !self.fits(value) {
             return Some(format!(
                 "Invalid type: expected {}, found {}.",
@@ -165,7 +165,7 @@ impl Schema {
                 max.filter(|max| number > *max).map(|max| format!("Value must be at most {max}."))
             }
             Self::ClampedAtLeast(least) => {
-                let is_refused = compat == Compat::Browser && value.integer()? < *least;
+                let is_refused = check.compat == Compat::Browser && value.integer()? < *least;
                 is_refused.then(|| format!("Value must be at least {least}."))
             }
             Self::Number => match value {
@@ -180,7 +180,7 @@ impl Schema {
                 }
                 _ => None,
             },
-            Self::Object(properties) => object_fault(properties, value, compat),
+            Self::Object(properties) => object_fault(properties, value, check),
             Self::Array { of, min_items } => {
                 let JsValue::Array(items) = value else { return None };
                 if items.len() < *min_items {
@@ -192,29 +192,55 @@ impl Schema {
                 let faults = items.iter().enumerate();
                 faults
                     .filter_map(|(at, item)| {
-                        Some(format!("Error at index {at}: {}", of.fault(item, compat)?))
+                        Some(format!("Error at index {at}: {}", of.fault(item, check)?))
                     })
                     .next()
             }
             Self::Choice(choices) => {
                 let matches = choices
                     .iter()
-                    .any(|choice| choice.fits(value) && choice.fault(value, compat).is_none());
+                    .any(|choice| choice.fits(value) && choice.fault(value, check).is_none());
                 (!matches).then(|| "Value did not match any choice.".into())
             }
-            Self::Named(_, schema) => schema.fault(value, compat),
+            Self::Named(_, schema) => schema.fault(value, check),
             Self::Boolean | Self::String | Self::Any | Self::Function => None,
         }
     }
 }
 
+/// The authority and the version of the browser that a value is checked by, at a path of the table of versions.
+#[derive(Debug, Clone, Copy)]
+pub struct Check<'p> {
+    /// The authority that counts.
+    pub compat: Compat,
+    /// The version of the browser: what came later is unexpected.
+    pub version: BrowserVersion,
+    /// The operation, parameter or property that is checked; the newest version, which has everything, needs none.
+    pub path: &'p str,
+}
+
+impl Check<'_> {
+    fn has(&self, member: &str) -> bool {
+        self.version.has_member(self.path, member)
+    }
+
+    /// The path of a member.
+    pub(super) fn path_of(&self, member: &str) -> String {
+        if self.version >= BrowserVersion::LATEST {
+            return String::new();
+        }
+        format!("{}.{member}", self.path)
+    }
+}
+
 /// The first fault of an object: its keys in the caller's order, null among them where it must have a value, then what is missing.
-fn object_fault(properties: &[Property], value: &JsValue, compat: Compat) -> Option<String> {
+fn object_fault(properties: &[Property], value: &JsValue, check: &Check<'_>) -> Option<String> {
     let JsValue::Object(members) = value else {
         return None;
     };
     for (key, member) in members {
-        let Some(property) = properties.iter().find(|property| property.name == key) else {
+        let is_it = |property: &&Property| property.name == key && check.has(property.name);
+        let Some(property) = properties.iter().find(is_it) else {
             return Some(format!("Unexpected property: '{key}'."));
         };
         if member.is_absent() {
@@ -223,7 +249,8 @@ fn object_fault(properties: &[Property], value: &JsValue, compat: Compat) -> Opt
             }
             continue;
         }
-        if let Some(fault) = property.schema.fault(member, compat) {
+        let path = check.path_of(property.name);
+        if let Some(fault) = property.schema.fault(member, &Check { path: &path, ..*check }) {
             return Some(format!("Error at property '{key}': {fault}"));
         }
     }

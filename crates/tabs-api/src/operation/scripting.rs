@@ -72,7 +72,7 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
     if files.is_some() && call.property(0, "args").is_some() {
         return Err(Error::ArgsWithFiles);
     }
-    check_files(call)?;
+    check_files(call, &["js", "mjs"], Error::NotAScript)?;
     check_files_are_there(browser, call)?;
     let frames = browser.frames_to_inject(&call.caller.extension, &target(call))?;
     let results = frames.into_iter().map(
@@ -90,7 +90,7 @@ pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
 
 fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
-    check_files(call)?;
+    check_files(call, &["css"], Error::NotAStyleSheet)?;
     check_files_are_there(browser, call)?;
     browser.frames_to_inject(&call.caller.extension, &target(call))?;
     Ok(Answer::Undefined)
@@ -105,6 +105,11 @@ pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
 
 fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
+    // What is taken out again is of its kind by its name, and needs neither be there nor stand once.
+    let mut files = call.texts(0, "files").into_iter();
+    if let Some(other) = files.find(|file| !file.is_empty() && !ends_as(file, &["css"])) {
+        return Err(Error::NotAStyleSheet(other.to_owned()));
+    }
     browser.frames_to_inject(&call.caller.extension, &target(call))?;
     Ok(Answer::Undefined)
 }
@@ -125,8 +130,12 @@ fn check_files_are_there(browser: &Browser, call: &Call<'_>) -> Result<(), Error
     missing.map_or(Ok(()), |file| Err(Error::NoFile(root(file))))
 }
 
-/// Files are named, and none twice.
-fn check_files(call: &Call<'_>) -> Result<(), Error> {
+/// Files are named, none twice, and each ends as one of its kind does.
+fn check_files(
+    call: &Call<'_>,
+    endings: &[&str],
+    other_kind: fn(String) -> Error,
+) -> Result<(), Error> {
     if call.property(0, "files").is_none() {
         return Ok(());
     }
@@ -134,11 +143,24 @@ fn check_files(call: &Call<'_>) -> Result<(), Error> {
     if files.is_empty() {
         return Err(Error::NoFiles);
     }
-    let twice = files
-        .iter()
-        .enumerate()
-        .find(|(at, file)| files.iter().take(*at).any(|other| other == *file));
-    twice.map_or(Ok(()), |(_, file)| Err(Error::DuplicateFile((*file).to_owned())))
+    for (at, file) in files.iter().enumerate() {
+        if file.is_empty() {
+            return Err(Error::NoFile(String::new()));
+        }
+        if files.iter().take(at).any(|other| other == file) {
+            return Err(Error::DuplicateFile((*file).to_owned()));
+        }
+        if !ends_as(file, endings) {
+            return Err(other_kind((*file).to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// True if the name of a file has one of these endings.
+fn ends_as(file: &str, endings: &[&str]) -> bool {
+    let is_end = |(_, end): (&str, &str)| endings.iter().any(|it| end.eq_ignore_ascii_case(it));
+    file.rsplit_once('.').is_some_and(is_end)
 }
 
 fn target<'c>(call: &Call<'c>) -> Target<'c> {

@@ -7,7 +7,7 @@ use crate::browser::strip::WindowPlacement;
 use crate::browser::window::{Window, WindowKind};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
-use crate::id::{TabId, WindowId};
+use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{GET_OPTIONS, ID, WINDOW, WINDOW_STATE};
@@ -36,7 +36,8 @@ pub(super) const GET: Operation = Operation::new(
 fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = call.window_or_current(browser, call.arguments.integer(0))?;
     if !WindowTypes::of(call, 1).has(browser.window(window)?) {
-        return Err(Error::NoWindow(window.0));
+        let is_current = call.arguments.integer(0) == Some(WINDOW_ID_CURRENT);
+        return Err(if is_current { Error::NoCurrentWindow } else { Error::NoWindow(window.0) });
     }
     window_answer(browser, call, window, 1)
 }

@@ -20,7 +20,7 @@ use crate::extension::manifest::{ContentScript, Incognito, Manifest};
 use crate::extension::permission::{Access, Extension};
 use crate::id::{RequestId, TabId};
 use crate::js_value::JsValue;
-use crate::operation::{Caller, Command, Context, Style};
+use crate::operation::{Asked, Caller, Context, Style};
 use crate::replay::pointer::Pointer;
 use crate::session::{Output, Session};
 
@@ -249,8 +249,8 @@ impl Replay {
         };
         let caller = Caller { extension: EXTENSION.into(), context };
         let at = self.now(now);
-        let answer = Command::read(&call.op, &args, style)
-            .and_then(|command| self.session.apply(at, &caller, &command));
+        let asked = Asked { name: &call.op, given: &args, style };
+        let answer = self.session.call(at, &caller, asked);
         let before = self.log.len();
         if let (Ok(Answer::Value(value)), Some(name)) = (&answer, call.port)
             && let Some(port) = value.get("port").and_then(Value::as_str)
@@ -319,10 +319,8 @@ impl Replay {
         let script = args.get(1).and_then(JsValue::text).map(str::to_owned);
         let at = self.now(now);
         let outcome = self.session.change(at, |browser| browser.gesture(at, tab, script));
-        Some(match outcome {
-            Ok(()) => json!({ "result": 1 }),
-            Err(error) => render(Err(error), Style::Promise),
-        })
+        // Where there is no such tab there is no page to act on.
+        Some(json!({ "result": i64::from(outcome.is_ok()) }))
     }
 
     fn control(&mut self, now: Timestamp, line: &[JsValue]) -> Option<Value> {

@@ -343,6 +343,7 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         Some(UserAction::Activate { tab_id: tab.0 })
     };
     let action = match key {
+        "Return" => UserAction::DismissAlert { tab_id },
         "ctrl+n" => UserAction::NewWindow { incognito: false },
         "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },

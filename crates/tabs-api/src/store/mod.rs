@@ -54,6 +54,9 @@ struct WindowRow {
     width: i64,
     height: i64,
     incognito: bool,
+    /// Rows of before this was told have none; then normal windows alone do.
+    #[serde(default)]
+    takes_groups: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -189,6 +192,7 @@ fn window_row(window: &Window) -> WindowRow {
         width: window.bounds.width,
         height: window.bounds.height,
         incognito: window.incognito,
+        takes_groups: window.takes_groups,
     }
 }
 

@@ -59,6 +59,7 @@ fn read_window(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     window.state = row.state;
     window.bounds = Bounds { left: row.left, top: row.top, width: row.width, height: row.height };
     window.incognito = row.incognito;
+    window.takes_groups = row.takes_groups || kind == WindowKind::Normal;
     Some(())
 }
 

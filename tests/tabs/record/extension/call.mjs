@@ -26,7 +26,7 @@ export async function call({ op, args = [], style, timeout = PENDING_AFTER_MS })
   const values = revive(args);
   if (op === 'harness.const') return constants(values);
   const target = chrome[namespace];
-  if (typeof target?.[name] !== 'function') return failed('missing', new TypeError(`chrome.${op} is not a function`));
+  if (typeof target?.[name] !== 'function') return failed('throw', new TypeError(`chrome.${op} is not a function`));
   const made = style === 'callback' ? withCallback(target, name, values) : withPromise(target, name, values);
   let timer;
   const late = new Promise((resolve) => {

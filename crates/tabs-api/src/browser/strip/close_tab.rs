@@ -49,9 +49,7 @@ impl Browser {
         self.remember_window(window)?;
         // All leave their groups before the first is gone.
         for id in tabs.iter().rev() {
-            // Groups go first of all, while every page is there.
-            let closing: &[_] = if self.tab(*id)?.pinned { &tabs } else { &[] };
-            self.clear_pin_and_group(*id, closing)?;
+            self.clear_pin_and_group(*id, &tabs)?;
         }
         for id in tabs.into_iter().rev() {
             self.end_document(id, UnloadReason::Gone);
@@ -71,7 +69,7 @@ impl Browser {
         self.emit(Event::WindowRemoved(window.0));
         if let Some(next) = next {
             self.emit(Event::WindowFocused(next.0));
-            self.load_waiting(next);
+            self.show_in_front(next);
         }
     }
 

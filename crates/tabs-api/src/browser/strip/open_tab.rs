@@ -7,7 +7,7 @@ use crate::browser::tab::{HistoryEntry, Tab};
 use crate::browser::window::{Window, WindowKind};
 use crate::engine::{NavigationKind, Opening};
 use crate::error::Error;
-use crate::id::{TabId, WindowId};
+use crate::id::{GroupId, TabId, WindowId};
 use crate::url::NEW_TAB;
 
 /// A tab to open, as `tabs.create` describes one.
@@ -99,10 +99,15 @@ impl Browser {
         let behind = active.and_then(|active| state.index_of(active)).map_or(0, |index| index + 1);
         let index = self.strips.clamped(state, false, behind);
         let group_of = |tab: TabId| self.strips.tab(tab).and_then(|tab| tab.group);
-        let group = group_of(page).or_else(|| active.and_then(group_of));
-        let group = match group {
-            Some(group) if self.strips.is_beside_group(state, index, group) => Some(group),
-            _ => self.strips.group_around(state, index),
+        let of_page = group_of(page);
+        let (index, group) = self.place_within(state, index, of_page);
+        let group = match active.and_then(group_of) {
+            Some(of_active)
+                if of_page.is_none() && self.strips.is_beside_group(state, index, of_active) =>
+            {
+                Some(of_active)
+            }
+            _ => group,
         };
         let id = self.add_tab(window);
         self.forget_openers(window);
@@ -112,6 +117,24 @@ impl Browser {
         self.insert_into_strip(id, window, index)?;
         self.create_and_activate(id)?;
         Ok(id)
+    }
+
+    /// The place and the group of what a page opens: of its group, at the place in it that is nearest to an index; else there, in whichever
+    /// group is around it.
+    pub(in crate::browser) fn place_within(
+        &self,
+        state: &Window,
+        index: usize,
+        of_page: Option<GroupId>,
+    ) -> (usize, Option<GroupId>) {
+        let Some(group) = of_page else {
+            return (index, self.strips.group_around(state, index));
+        };
+        let members = self.strips.members(group);
+        let mut places = members.iter().filter_map(|tab| state.index_of(*tab));
+        let first = places.next();
+        let end = places.next_back().or(first).map(|last| last + 1);
+        (first.zip(end).map_or(index, |(first, end)| index.clamp(first, end)), of_page)
     }
 
     /// Opens an active tab at the end of a window, which goes to its page at once if that is known.
@@ -148,9 +171,11 @@ impl Browser {
                 known
             }
             None if opening.is_popup => {
-                let incognito = self.window(self.tab(page)?.window)?.incognito;
+                let of = self.window(self.tab(page)?.window)?;
+                let (incognito, takes_groups) = (of.incognito, of.takes_groups);
                 let placement = WindowPlacement::default();
                 let window = self.open_window(WindowKind::Popup, incognito, placement)?;
+                self.window_mut(window)?.takes_groups = takes_groups;
                 self.open_at_end(window, page, None)?
             }
             None => self.open_beside_active(page)?,
@@ -293,7 +318,7 @@ impl Browser {
         state.active = Some(id);
         state.highlighted = std::iter::once(id).collect();
         state.anchor = None;
-        self.tab_mut(id)?.was_shown = true;
+        self.note_seen(id);
         self.emit_created(id);
         self.emit_activated(id, window);
         self.emit_highlighted(window);

@@ -120,19 +120,18 @@ impl Browser {
     pub(super) fn note_hidden(&mut self, window: WindowId, next: TabId) {
         let now = self.now;
         let former = self.strips.window(window).and_then(|window| window.active);
-        if let Some(tab) =
-            former.filter(|tab| *tab != next).and_then(|tab| self.strips.tab_mut(tab))
-        {
+        let Some(former) = former.filter(|tab| *tab != next) else { return };
+        if let Some(tab) = self.strips.tab_mut(former) {
             tab.hidden_at = now;
         }
+        self.end_alert(former);
     }
 
     /// Notes that a tab is shown from now on.
     pub(super) fn note_shown(&mut self, id: TabId) -> Result<(), Error> {
         let now = self.now;
-        let tab = self.tab_mut(id)?;
-        tab.last_accessed = now;
-        tab.was_shown = true;
+        self.tab_mut(id)?.last_accessed = now;
+        self.note_seen(id);
         Ok(())
     }
 

@@ -39,8 +39,11 @@ impl Browser {
         window: WindowId,
         group: Option<GroupId>,
     ) -> Result<GroupId, Error> {
-        if self.window(window)?.kind != WindowKind::Normal {
-            return Err(Error::GroupingNotSupported);
+        let is_normal = self.window(window)?.kind == WindowKind::Normal;
+        for id in tabs {
+            if self.tab(*id)?.window != window && !is_normal {
+                return Err(Error::NotNormalWindow);
+            }
         }
         for id in tabs {
             if self.tab(*id)?.window != window {

@@ -109,6 +109,11 @@ pub enum UserAction {
         /// The window for it, if its own is gone.
         window_id: i64,
     },
+    /// The user takes away what the page of a tab tells by `alert`.
+    DismissAlert {
+        /// The tab.
+        tab_id: i64,
+    },
     /// The user loads a page again.
     Reload {
         /// The tab.

@@ -66,6 +66,7 @@ impl Browser {
                     (Restored::Window(window), _) => json!({ "windowId": window.0 }),
                 });
             }
+            UserAction::DismissAlert { tab_id } => self.dismiss_alert(TabId(tab_id))?,
             UserAction::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
             UserAction::Traverse { tab_id, forward } => {
                 let tab = self.tab(TabId(tab_id))?;

@@ -127,7 +127,8 @@ impl Browser {
         let opened = |id: &&TabId| self.tab(**id).is_ok_and(|tab| tab.opener == Some(page));
         let before = window.tabs.iter().skip(index + 1).take_while(opened).count();
         let index = if is_active { index + 1 } else { index + 1 + before };
-        let group = tab.group;
+        // Those that it opened before may have left its group, of which this one is, or have come into one, of which this one is as well.
+        let (index, group) = self.place_within(window, index, tab.group);
         let window = window.id;
         if is_active {
             self.forget_openers(window);

@@ -10,10 +10,9 @@ use super::frame::{closed, reply, running, written};
 use super::{PendingReply, PortOwner, Profile};
 use crate::browser::Answer;
 use crate::browser::messaging::ScriptReply;
-use crate::error::Error;
 use crate::id::{HostId, RequestId, ScriptId};
 use crate::js_value::JsValue;
-use crate::operation::{Caller, Command};
+use crate::operation::{Asked, Caller};
 
 /// An action of a content script.
 pub(in crate::http) enum ScriptAction {
@@ -90,14 +89,9 @@ impl Listener {
     }
 
     /// Calls an operation; its answer is among the frames that [`Listener::take`] gives.
-    pub(in crate::http) fn call(
-        &self,
-        id: &Value,
-        caller: &Caller,
-        command: Result<Command, Error>,
-    ) {
+    pub(in crate::http) fn call(&self, id: &Value, caller: &Caller, asked: Asked<'_>) {
         self.profile.with(|state, now| {
-            let answer = command.and_then(|command| state.session.apply(now, caller, &command));
+            let answer = state.session.call(now, caller, asked);
             state.drain_session();
             match answer {
                 Ok(Answer::Later(request)) => {
@@ -170,25 +164,18 @@ impl Listener {
     }
 
     /// Opens a port under the client's name for it.
-    pub(in crate::http) fn open_port(
-        &self,
-        name: &str,
-        caller: &Caller,
-        command: Result<Command, Error>,
-    ) {
-        self.profile.with(|state, now| {
-            match command.and_then(|command| state.session.apply(now, caller, &command)) {
-                Ok(Answer::Value(port)) => {
-                    let owner = PortOwner { listener: self.id, name: name.to_owned() };
-                    if let Some(port) = port.get("port").and_then(Value::as_str) {
-                        state.ports.insert(port.to_owned(), owner);
-                    }
+    pub(in crate::http) fn open_port(&self, name: &str, caller: &Caller, asked: Asked<'_>) {
+        self.profile.with(|state, now| match state.session.call(now, caller, asked) {
+            Ok(Answer::Value(port)) => {
+                let owner = PortOwner { listener: self.id, name: name.to_owned() };
+                if let Some(port) = port.get("port").and_then(Value::as_str) {
+                    state.ports.insert(port.to_owned(), owner);
                 }
-                Ok(_) => {}
-                Err(error) => {
-                    let reason = error.to_string();
-                    state.send_to(self.id, |_| closed(name, Some(&reason)));
-                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let reason = error.to_string();
+                state.send_to(self.id, |_| closed(name, Some(&reason)));
             }
         });
     }

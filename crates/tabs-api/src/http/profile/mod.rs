@@ -26,7 +26,7 @@ use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::extension::permission::Access;
 use crate::id::{RequestId, ScriptId};
-use crate::operation::{Caller, Command};
+use crate::operation::{Asked, Caller};
 use crate::session::{Output, Session};
 
 /// Events that are kept for those who come back.
@@ -227,13 +227,9 @@ impl Profile {
     }
 
     /// Calls an operation; gives the answer at once or when the engine has it.
-    pub(super) async fn call(
-        self: &Arc<Self>,
-        caller: &Caller,
-        command: Result<Command, Error>,
-    ) -> CallOutcome {
+    pub(super) async fn call(self: &Arc<Self>, caller: &Caller, asked: Asked<'_>) -> CallOutcome {
         let answer = self.with(|state, now| {
-            let answer = command.and_then(|command| state.session.apply(now, caller, &command));
+            let answer = state.session.call(now, caller, asked);
             state.drain_session();
             match answer {
                 Ok(Answer::Later(request)) => {

@@ -40,6 +40,9 @@ fn group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
             call.window_or_current(browser, named.and_then(JsValue::integer))?
         }
     };
+    if !browser.window(window)?.takes_groups {
+        return Err(Error::GroupingNotSupported);
+    }
     let group = group.map(|group| group.id);
     let ids = call.ids(call.property(0, "tabIds"));
     let tabs = ids.into_iter().map(|id| browser.tab(TabId(id)).map(|tab| tab.id));

@@ -52,7 +52,7 @@ impl Browser {
             self.run_shown_page(tab)?;
         }
         // A copy that waited in the background is to be seen there.
-        self.load_waiting(window);
+        self.show_in_front(window);
         Ok(())
     }
 
@@ -64,6 +64,7 @@ impl Browser {
 
     /// Takes a tab out of its window and tells that, but nothing of those that stay.
     pub(in crate::browser) fn take_out(&mut self, id: TabId) -> Result<Removal, Error> {
+        self.end_alert(id);
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, &[])?;
         let removal = self.remove_from_strip(id, group)?;

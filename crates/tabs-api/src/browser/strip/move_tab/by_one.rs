@@ -17,7 +17,12 @@ impl Browser {
         let (group, window) = (tab.group, self.window(tab.window)?);
         let from = window.index_of(id).ok_or(Error::NoTab(id.0))?;
         let next = if forward { from.checked_add(1) } else { from.checked_sub(1) };
-        let Some(to) = next.filter(|to| *to < window.tabs.len()) else {
+        // Pinned tabs and the others keep to their own part of the strip.
+        let is_of_part = |to: &usize| {
+            let beside = window.tabs.get(*to).and_then(|beside| self.strips.tab(*beside));
+            beside.is_some_and(|beside| beside.pinned == tab.pinned)
+        };
+        let Some(to) = next.filter(is_of_part) else {
             return Ok(());
         };
         let beside = self.strips.group_at(window, to);

@@ -1,0 +1,32 @@
+//! Alerts: what a page tells the user stands in front of it until the user takes it away, or the tab is hidden, moves or goes elsewhere.
+//! That of a hidden page waits until it is shown. Meanwhile the page does nothing; the browser around it does everything as ever.
+
+use crate::browser::Browser;
+use crate::engine::EngineCommand;
+use crate::error::Error;
+use crate::id::TabId;
+
+impl Browser {
+    /// A page tells the user something.
+    pub(super) fn begin_alert(&mut self, id: TabId) {
+        if let Some(tab) = self.strips.tab_mut(id) {
+            tab.has_alert = true;
+        }
+    }
+
+    /// Takes away what a page tells, if it does: its script goes on.
+    pub(in crate::browser) fn end_alert(&mut self, id: TabId) {
+        let Some(tab) = self.strips.tab_mut(id).filter(|tab| tab.has_alert) else { return };
+        tab.has_alert = false;
+        let load = tab.load;
+        self.command(EngineCommand::EndAlert { tab: id, load });
+    }
+
+    /// Takes away what the page of a tab tells, as the user does; one that is hidden shows nothing.
+    pub(super) fn dismiss_alert(&mut self, id: TabId) -> Result<(), Error> {
+        if self.tab(id)?.has_alert && self.is_active(id) {
+            self.end_alert(id);
+        }
+        Ok(())
+    }
+}
