@@ -1,9 +1,10 @@
 //! sled as the tree, held so that its panics are errors, and its end waits for no disk.
 
+use std::fs::File;
 use std::io;
 use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -45,6 +46,7 @@ fn collect() {
 /// sled's tree, and its file, to sync it.
 pub(super) struct SledTree {
     db: Option<sled::Db>,
+    path: PathBuf,
     file: Arc<dyn DiskFile>,
     syncs: bool,
 }
@@ -64,8 +66,9 @@ impl SledTree {
         let db = opened.map_err(|_| cannot_read())??;
         // It writes its settings once, and does not sync them.
         disk.open(&directory.join(SETTINGS)).and_then(|file| file.sync()).map_err(failed)?;
-        let file = disk.open(&directory.join(FILE)).map_err(failed)?;
-        Ok(Self { db: Some(db), file, syncs: !place.sync_is_left_out })
+        let path = directory.join(FILE);
+        let file = disk.open(&path).map_err(failed)?;
+        Ok(Self { db: Some(db), path, file, syncs: !place.sync_is_left_out })
     }
 
     /// Calls sled.
@@ -146,11 +149,11 @@ impl Tree for SledTree {
         let Some(db) = self.db.take() else {
             return true;
         };
-        let file = Arc::clone(&self.file);
+        let (path, file) = (self.path.clone(), Arc::clone(&self.file));
         close_within(move || {
             let is_sound = db.flush().is_ok() && db.context.global_error().is_ok();
             drop(db);
-            is_sound && file.sync().is_ok()
+            is_sound && wait_for_lock(&path).is_ok() && file.sync().is_ok()
         })
     }
 }
@@ -159,6 +162,12 @@ impl Drop for SledTree {
     fn drop(&mut self) {
         let _is_closed = self.close();
     }
+}
+
+/// Waits until sled has given its lock back, so that who opens the tree next finds it free: a thread of its pool may hold the file for a
+/// moment after its write has counted for the flush.
+fn wait_for_lock(path: &Path) -> io::Result<()> {
+    File::open(path)?.lock()
 }
 
 /// Rows of sled, whose panics are errors.

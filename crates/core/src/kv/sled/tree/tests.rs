@@ -140,3 +140,17 @@ fn a_tree_has_a_name_and_each_kind_files_of_its_own() {
     }
     assert!(TreeKind::named("other").is_none());
 }
+
+#[test]
+fn what_is_closed_can_be_opened_at_once() {
+    for (name, kind) in TreeKind::all() {
+        let directory = tempfile::tempdir().unwrap();
+        for round in 0..100_u32 {
+            let mut tree = opened(kind, directory.path());
+            let row = (Bytes::from_static(b"key"), Some(Bytes::from(vec![7; 200_000])));
+            tree.write(&[row]).unwrap();
+            tree.seal(Bytes::copy_from_slice(&round.to_be_bytes())).unwrap();
+            assert!(tree.close(), "{name}");
+        }
+    }
+}
