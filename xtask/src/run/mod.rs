@@ -1,6 +1,7 @@
 //! Runners of cargo, the services, their clients, and lists of steps.
 
 pub(crate) mod clients;
+pub(crate) mod features;
 pub(crate) mod process;
 pub(crate) mod progress;
 pub(crate) mod service;

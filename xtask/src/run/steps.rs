@@ -40,10 +40,11 @@ impl Step {
     pub(crate) fn command(
         name: impl Into<String>,
         budget: u64,
-        command: impl Fn() -> Command + 'static,
+        command: impl Fn() -> Result<Command> + 'static,
         say: impl Fn(&str) -> Result<String> + 'static,
     ) -> Self {
-        let work = move |step: &Self, bar: &ProgressBar| say(&watched(&step.name, command(), bar)?);
+        let work =
+            move |step: &Self, bar: &ProgressBar| say(&watched(&step.name, command()?, bar)?);
         Self { name: name.into(), budget, work: Box::new(work) }
     }
 }

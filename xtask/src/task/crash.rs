@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::run::clients;
+use crate::run::features;
 use crate::run::process::watch;
 use crate::run::service::{SERVICES, Service, tail};
 use crate::run::workspace::{cargo, root, target};
@@ -154,7 +155,9 @@ fn driven(workload: &str) -> Option<(&'static str, &'static str)> {
 /// The states of a service on the simulated disk.
 fn states_of_service(workload: &str, states: u64, seed: &str) -> Result<String> {
     let (package, test) = driven(workload).with_context(|| format!("{workload} is no service"))?;
-    let mut command = cargo(&["test", "--quiet", "--locked", "--all-features", "-p", package]);
+    let features = features::local(Some(package))?;
+    let mut command =
+        cargo(&["test", "--quiet", "--locked", "-p", package, "--features", &features]);
     command.args(["--test", test, "no_kill_and_no_cut_takes", "--", "--nocapture"]);
     command.env("TRIPTYCH_STATES", states.to_string()).env("TRIPTYCH_SEED", seed);
     let log = target().join("xtask").join(format!("explore-states-{workload}.log"));
@@ -192,9 +195,10 @@ fn explore(arguments: &Arguments) -> Result<()> {
 
 /// Runs the explorer; gives all that it said.
 fn explorer(words: &[&str]) -> Result<String> {
+    let features = features::local(Some("triptych-core"))?;
     let program = ["run", "--quiet", "--locked", "-p", "triptych-core", "--example", "explore"];
     let mut command = cargo(&program);
-    command.args(["--all-features", "--"]).args(words);
+    command.args(["--features", &features, "--"]).args(words);
     let log = target().join("xtask").join(format!("explore-{}.log", words.join("-")));
     let ended = watch(&mut command, &log, Duration::from_secs(30 * 60), |_| {})?;
     if !ended.success {

@@ -13,6 +13,7 @@ use indicatif::MultiProgress;
 use serde_json::Value;
 
 use crate::run::clients;
+use crate::run::features;
 use crate::run::process::watch;
 use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, SERVICES, Server, Service, tail};
@@ -55,7 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// # Errors
 /// If the build fails.
 pub(crate) fn build() -> Result<()> {
-    progress::build(&mut cargo(&["build", "--workspace", "--all-features", "--bins", "--locked"]))
+    let features = features::local(None)?;
+    let build = ["build", "--workspace", "--features", &features, "--bins", "--locked"];
+    progress::build(&mut cargo(&build))
 }
 
 /// Runs every file that is asked for, and says how many checks passed.

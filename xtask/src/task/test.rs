@@ -5,6 +5,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::check::{docstrings, licences, links, purity};
+use crate::run::features;
 use crate::run::service::SERVICES;
 use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
@@ -30,49 +31,69 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The steps with their seconds on two cores from a fresh clone: what is quick to fail comes first.
 fn steps() -> Vec<Step> {
     vec![
-        Step::command("format", 10, || cargo(&["fmt", "--all", "--check"]), said("")),
+        Step::command("format", 10, || Ok(cargo(&["fmt", "--all", "--check"])), said("")),
         Step::new("licences", 5, licences::check),
         Step::new("links", 5, links::check),
         Step::new("docstrings", 5, docstrings::check),
         Step::new("purity", 15, purity::check),
-        Step::command("lints", 150, || cargo(LINTS), said("no warning")),
-        Step::new("domains", 160, domains),
-        Step::command("docs", 30, docs, said("no warning")),
-        Step::command("unit", 460, || cargo(UNIT), cargo_tests),
-        Step::command("outside", 60, outside, said("a crate outside the workspace builds")),
-        Step::command("build", 20, || cargo(BUILD), said("binaries and examples")),
-        Step::new("clients", 330, || e2e::drive(&e2e::Arguments::default())),
-        Step::new("rust-clients", 100, e2e::drive_rust),
-        Step::new("crash", 75, crash::short),
-        Step::new("demo", 75, || {
+        Step::command("lints", 150, lints, said("no warning")),
+        Step::new("domains", 150, domains),
+        Step::command("docs", 25, docs, said("no warning")),
+        Step::command("unit", 450, unit, cargo_tests),
+        Step::command("outside", 45, outside, said("a crate outside the workspace builds")),
+        Step::command("build", 15, build, said("binaries and examples")),
+        Step::new("clients", 300, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("rust-clients", 85, e2e::drive_rust),
+        Step::new("crash", 60, crash::short),
+        Step::new("demo", 60, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
         }),
+        Step::command("engines", 120, engines, cargo_tests),
     ]
 }
-
-const LINTS: &[&str] = &[
-    "clippy",
-    "--workspace",
-    "--all-targets",
-    "--all-features",
-    "--locked",
-    "--",
-    "-D",
-    "warnings",
-];
-const UNIT: &[&str] = &["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"];
-const BUILD: &[&str] =
-    &["build", "--workspace", "--all-features", "--bins", "--examples", "--locked"];
 
 fn said(text: &'static str) -> impl Fn(&str) -> Result<String> {
     move |_| Ok(text.to_owned())
 }
 
-fn docs() -> Command {
-    let mut docs = cargo(&["doc", "--workspace", "--all-features", "--no-deps", "--locked"]);
-    docs.env("RUSTDOCFLAGS", "-D warnings");
-    docs
+fn lints() -> Result<Command> {
+    let mut lints = of_workspace("clippy", &features::local(None)?);
+    lints.args(["--all-targets", "--", "-D", "warnings"]);
+    Ok(lints)
+}
+
+fn docs() -> Result<Command> {
+    let mut docs = of_workspace("doc", &features::local(None)?);
+    docs.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings");
+    Ok(docs)
+}
+
+fn unit() -> Result<Command> {
+    let mut unit = of_workspace("test", &features::local(None)?);
+    unit.arg("--no-fail-fast");
+    Ok(unit)
+}
+
+fn build() -> Result<Command> {
+    let mut build = of_workspace("build", &features::local(None)?);
+    build.args(["--bins", "--examples"]);
+    Ok(build)
+}
+
+/// The tests that start the server of an engine on another machine: the only step that compiles the crates of these engines.
+fn engines() -> Result<Command> {
+    let mut engines = of_workspace("test", &features::with_engines()?);
+    engines.arg("--no-fail-fast");
+    for name in features::engine_tests()? {
+        engines.args(["--test", &name]);
+    }
+    Ok(engines)
+}
+
+/// A cargo command for all members, with these features.
+fn of_workspace(command: &str, features: &str) -> Command {
+    cargo(&[command, "--workspace", "--locked", "--features", features])
 }
 
 /// Each domain by itself, without its server: every one is compiled alone, as who embeds it does, so that neither the features of another
@@ -88,11 +109,11 @@ fn domains() -> Result<String> {
 }
 
 /// The crate outside shares the target directory, so that only what its features change is built again; its lock follows ours.
-fn outside() -> Command {
+fn outside() -> Result<Command> {
     let manifest = root().join("examples/outside/Cargo.toml");
     let mut command = cargo(&["run", "--manifest-path"]);
     command.arg(manifest).env("CARGO_TARGET_DIR", target());
-    command
+    Ok(command)
 }
 
 #[cfg(test)]

@@ -11,7 +11,10 @@ use crate::run::workspace::files;
 /// A service has one folder, its program, and the program's commands. The core has its engines on disk, its host, and one file
 /// each for the world's clock, randomness and disk.
 const IMPURE: [(&str, &[&str]); 4] = [
-    ("core", &["host/", "kv/sled/", "blobs/directory/", "time.rs", "id.rs", "disk/"]),
+    (
+        "core",
+        &["host/", "kv/postgres/", "kv/sled/", "blobs/directory/", "time.rs", "id.rs", "disk/"],
+    ),
     ("object-put", &["server/", "main.rs", "commands/"]),
     ("video-api", &["http/", "main.rs", "commands/"]),
     ("tabs-api", &["http/", "main.rs", "commands/"]),
@@ -121,6 +124,7 @@ mod tests {
             ("video-api", "http.rs", false),
             ("tabs-api", "testing.rs", false),
             ("core", "host/server/accept.rs", true),
+            ("core", "kv/postgres/pool.rs", true),
             ("core", "kv/sled/mod.rs", true),
             ("core", "kv/tx.rs", false),
             ("core", "time.rs", true),
