@@ -35,5 +35,7 @@ pub mod kv;
 pub mod pending;
 pub mod queue;
 pub mod time;
+#[cfg(feature = "tls")]
+mod trust;
 #[cfg(feature = "sled")]
 mod worker_pool;

@@ -9,6 +9,8 @@ pub mod conformance;
 mod load;
 mod memo;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod run;
 #[cfg(feature = "sled")]
 mod sled;
@@ -28,6 +30,10 @@ pub use self::sled::{
 pub use load::Loader;
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
+#[cfg(all(feature = "postgres", feature = "testing"))]
+pub use postgres::PostgresServer;
+#[cfg(feature = "postgres")]
+pub use postgres::{Postgres, PostgresConfig, PostgresStats, PostgresUrl, PostgresUrlError};
 pub use run::{clear, read, run, run_blocking, settle};
 pub use span::{Bounds, Order, Span};
 #[cfg(any(test, feature = "testing"))]
@@ -205,7 +211,7 @@ pub trait KeyValue: Send + Sync {
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError>;
 
     /// Applies all of `batch`, or nothing. The answer comes once it is as durable as it asks; what it wrote
-    /// can be read before that. Dropping the answer cancels nothing.
+    /// can be read before that: on a local engine at once, on a remote one at some moment. Dropping the answer cancels nothing.
     ///
     /// # Errors
     /// `LimitExceeded`, `Conflict`, `Unavailable`, `OutcomeUnknown`, `Corrupt`, in that order.

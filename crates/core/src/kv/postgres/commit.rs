@@ -1,0 +1,107 @@
+//! Commits: tried again where transactions met, and looked up where the connection was lost before the answer came.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+
+use super::connection::{Role, Session};
+use super::failure::{Failure, told};
+use super::pool::Pool;
+use crate::id::Ids;
+use crate::kv::{Batch, StoreError, Version};
+
+/// Attempts at a batch that meets others.
+const ATTEMPTS_MAX: u32 = 16;
+/// The longest pauses after the first such meeting and after the last.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
+/// Time within which it is found out what became of a batch.
+const OUTCOME_MAX: Duration = Duration::from_secs(15);
+/// Pause between two attempts to ask for it.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The session that asks for outcomes, made when it is first needed.
+#[derive(Default)]
+pub(super) struct Asker(tokio::sync::Mutex<Option<Session>>);
+
+/// The longest pause before the next attempt.
+pub(super) fn pause(attempt: u32) -> Duration {
+    PAUSES.1.min(PAUSES.0 * 2_u32.saturating_pow(attempt))
+}
+
+impl Pool {
+    /// Applies a batch, or finds out that it was not applied and cannot be any more.
+    ///
+    /// # Errors
+    /// As [`KeyValue::commit`](crate::kv::KeyValue::commit).
+    pub(super) async fn commit(&self, batch: &Batch, asker: &Asker) -> Result<Version, StoreError> {
+        let mut id = batch.id;
+        if id == [0; 16] {
+            // Nobody named it.
+            self.ids.lock().fill(&mut id);
+        }
+        let count = |counter: &std::sync::atomic::AtomicU64| {
+            counter.fetch_add(1, Ordering::Relaxed);
+        };
+        for attempt in 0..ATTEMPTS_MAX {
+            let lane = self.lane(Role::Writer).await?;
+            count(&self.counters.round_trips);
+            match lane.commit(&id, batch).await {
+                Ok(Some(version)) => return Ok(Version(version.unsigned_abs())),
+                Ok(None) => break,
+                Err(Failure::Again) => {
+                    count(&self.counters.retries);
+                    sleep(self.jittered(pause(attempt))).await;
+                }
+                Err(Failure::Named | Failure::Lost(_)) => match self.outcome(&id, asker).await? {
+                    Some(version) => return Ok(version),
+                    // Under its old name it can never be applied.
+                    None => self.ids.lock().fill(&mut id),
+                },
+                Err(Failure::Refused(reason)) => return Err(StoreError::Unavailable(reason)),
+            }
+        }
+        count(&self.counters.conflicts);
+        Err(StoreError::Conflict)
+    }
+
+    /// The version of a batch that was applied; else it is given up, so that nothing can apply it any more.
+    async fn outcome(&self, id: &[u8; 16], asker: &Asker) -> Result<Option<Version>, StoreError> {
+        let asking = async {
+            loop {
+                match self.ask(id, asker).await {
+                    Ok(outcome) => return outcome,
+                    Err(reason) => {
+                        tracing::debug!(reason, "the outcome of a batch is asked for again");
+                        sleep(self.jittered(ASK_AGAIN)).await;
+                    }
+                }
+            }
+        };
+        self.counters.outcomes_asked.fetch_add(1, Ordering::Relaxed);
+        timeout(OUTCOME_MAX, asking).await.map_err(|_| {
+            self.counters.outcomes_unknown.fetch_add(1, Ordering::Relaxed);
+            StoreError::OutcomeUnknown
+        })
+    }
+
+    /// Asks once. A transaction that still runs under this name is waited for by the server: two cannot write the same name.
+    async fn ask(&self, id: &[u8; 16], asker: &Asker) -> Result<Option<Version>, String> {
+        let mut session = asker.0.lock().await;
+        if session.as_ref().is_none_or(|session| session.client.is_closed()) {
+            *session = None;
+            let opened = self.session().await;
+            *session = Some(opened.map_err(|error| error.into_unavailable().to_string())?);
+        }
+        let Some(Session { client, .. }) = session.as_ref() else {
+            return Err("there is no session".to_owned());
+        };
+        let told = |error: tokio_postgres::Error| told(&error);
+        let id = id.as_slice();
+        self.counters.round_trips.fetch_add(2, Ordering::Relaxed);
+        client.execute(&self.statements.give_up, &[&id]).await.map_err(told)?;
+        let row = client.query_one(&self.statements.outcome, &[&id]).await.map_err(told)?;
+        let version: i64 = row.try_get(0).map_err(told)?;
+        Ok((version > 0).then(|| Version(version.unsigned_abs())))
+    }
+}

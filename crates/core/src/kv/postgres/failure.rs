@@ -1,0 +1,75 @@
+//! Failures of connections and of statements, as the engine tells them apart.
+
+use tokio_postgres::error::{DbError, Severity, SqlState};
+
+use crate::kv::StoreError;
+
+/// Reasons for which there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ConnectError {
+    /// The server cannot be reached now; it may be later.
+    Away(String),
+    /// The server is reached, and this release must not write to it.
+    Refused(String),
+}
+
+impl ConnectError {
+    /// The same for whoever asked the store for something.
+    pub(super) fn into_unavailable(self) -> StoreError {
+        let (Self::Away(reason) | Self::Refused(reason)) = self;
+        StoreError::Unavailable(reason)
+    }
+}
+
+impl From<tokio_postgres::Error> for ConnectError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Away(told(&error))
+    }
+}
+
+/// Reasons for which a statement was not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The transaction met another, and was undone: it can be tried again.
+    Again,
+    /// Its id is there already.
+    Named,
+    /// The connection was lost: whether the statement was run is not known.
+    Lost(String),
+    /// The server refused it, and nothing was done.
+    Refused(String),
+}
+
+impl Failure {
+    /// The failure that an error of the driver means.
+    pub(super) fn of(error: &tokio_postgres::Error) -> Self {
+        let Some(refusal) = error.as_db_error() else {
+            return Self::Lost(told(error));
+        };
+        let code = refusal.code();
+        if is_the_end(refusal) || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN {
+            return Self::Lost(told(error));
+        }
+        match code {
+            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Again,
+            &SqlState::UNIQUE_VIOLATION => Self::Named,
+            _ => Self::Refused(told(error)),
+        }
+    }
+}
+
+/// Tells whether the connection ends with this refusal, whatever came of the statement.
+fn is_the_end(refusal: &DbError) -> bool {
+    match refusal.parsed_severity() {
+        Some(severity) => matches!(severity, Severity::Fatal | Severity::Panic),
+        None => matches!(refusal.severity(), "FATAL" | "PANIC"),
+    }
+}
+
+/// An error in words; of a refusal the code and the sentence, which name no row.
+pub(super) fn told(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(refusal) => format!("{} ({})", refusal.message(), refusal.code().code()),
+        None => error.to_string(),
+    }
+}

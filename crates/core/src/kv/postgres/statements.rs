@@ -1,0 +1,78 @@
+//! The statements, in the SQL that PostgreSQL shares with those who speak its wire: no procedures, no advisory locks.
+
+use crate::kv::Order;
+
+/// The texts of the statements that every connection prepares, with the names of one schema in them.
+#[derive(Debug)]
+pub(super) struct Statements {
+    /// A guarded batch, in one statement and so in one round trip: keys and versions that are expected, the batch's id, keys to delete,
+    /// keys and values to put. It gives the version, or no row where an expectation does not hold.
+    ///
+    /// All parts see the snapshot that the transaction began with. The version is drawn after that snapshot: of two batches that write
+    /// one key, the later one has seen the earlier, or is refused by the server, so that it has drawn the greater version.
+    pub(super) commit: String,
+    /// The rows of several keys, in any order.
+    pub(super) get: String,
+    scans: [String; 2],
+    /// Names a batch as given up, where no batch of this name was applied.
+    pub(super) give_up: String,
+    /// The version of a batch that was applied, or 0 for one that was given up.
+    pub(super) outcome: String,
+    /// Forgets some ids that are older than anybody asks for.
+    pub(super) forget: String,
+}
+
+impl Statements {
+    /// The statements on the tables of a schema.
+    pub(super) fn of(schema: &str) -> Self {
+        let scan = |order| {
+            format!(
+                "SELECT k, v, ver FROM {schema}.kv WHERE k >= $1 AND k < $2 ORDER BY k {order} LIMIT $3"
+            )
+        };
+        Self {
+            commit: commit(schema),
+            get: format!("SELECT k, v, ver FROM {schema}.kv WHERE k = ANY($1)"),
+            scans: [scan("ASC"), scan("DESC")],
+            give_up: format!(
+                "INSERT INTO {schema}.batches (id, ver, at) VALUES ($1, 0, now()) ON CONFLICT DO NOTHING"
+            ),
+            outcome: format!("SELECT ver FROM {schema}.batches WHERE id = $1"),
+            forget: format!(
+                "DELETE FROM {schema}.batches WHERE id IN (SELECT id FROM {schema}.batches WHERE at < now() - INTERVAL '1 hour' ORDER BY at LIMIT 1000)"
+            ),
+        }
+    }
+
+    /// The rows from a key on and before another, the ones of this end first, a number of them.
+    pub(super) fn scan(&self, order: Order) -> &str {
+        let [ascending, descending] = &self.scans;
+        match order {
+            Order::Ascending => ascending,
+            Order::Descending => descending,
+        }
+    }
+}
+
+/// The expectations are looked up one by one, so that no plan reads the whole table, and a transaction depends on no more rows than it named.
+fn commit(schema: &str) -> String {
+    format!(
+        "WITH held AS MATERIALIZED (
+            SELECT NOT EXISTS (
+                SELECT 1 FROM unnest($1::BYTEA[], $2::BIGINT[]) AS expected (k, ver)
+                WHERE COALESCE((SELECT kv.ver FROM {schema}.kv AS kv WHERE kv.k = expected.k), 0) <> expected.ver
+            ) AS all_of_them
+        ), next AS MATERIALIZED (
+            SELECT nextval('{schema}.versions') AS ver FROM held WHERE all_of_them
+        ), named AS (
+            INSERT INTO {schema}.batches (id, ver, at) SELECT $3::BYTEA, next.ver, now() FROM next
+        ), gone AS (
+            DELETE FROM {schema}.kv WHERE k = ANY($4::BYTEA[]) AND EXISTS (SELECT 1 FROM next)
+        ), written AS (
+            INSERT INTO {schema}.kv (k, v, ver)
+            SELECT put.k, put.v, next.ver FROM next CROSS JOIN unnest($5::BYTEA[], $6::BYTEA[]) AS put (k, v)
+            ON CONFLICT (k) DO UPDATE SET v = excluded.v, ver = excluded.ver
+        )
+        SELECT ver FROM next"
+    )
+}

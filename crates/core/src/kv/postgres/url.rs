@@ -1,0 +1,192 @@
+//! The URL of a database, and what of it may be shown.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+/// Time for one address to answer.
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Time after which a silent connection is asked for a sign of life.
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(10);
+/// Time for which what was sent may stay unacknowledged.
+const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(15);
+/// The name of the parameter that this engine reads itself.
+const AUTHORITIES: &str = "sslrootcert=";
+
+/// `postgres://user:password@host:port/database`, with several hosts and the parameters of libpq that `tokio-postgres` knows, beside
+/// `sslrootcert`. It is shown without its password and its parameters.
+#[derive(Clone)]
+pub struct PostgresUrl {
+    pub(super) config: Config,
+    /// The file of the authorities that the server's certificate is trusted by.
+    pub(super) authorities: Option<PathBuf>,
+}
+
+/// Reasons for which a text is no URL of a database. None shows the text, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PostgresUrlError {
+    /// The scheme is another.
+    #[error("the store is a URL that begins with postgres:// or postgresql://")]
+    Scheme,
+    /// The rest is not what this scheme has.
+    #[error("the URL of the store cannot be read: {0}")]
+    Syntax(String),
+    /// No server is named.
+    #[error("the URL of the store names no host: postgres://user@host/database")]
+    NoHost,
+    /// `sslmode=prefer`, which anybody on the way can turn into none.
+    #[error(
+        "sslmode=prefer protects from nobody: name require, whose certificate is checked, or disable"
+    )]
+    Prefer,
+    /// The server is reached by TLS, which is not built in.
+    #[error(
+        "the store is on another machine and this build has no TLS: build with the feature tls, or say sslmode=disable in the URL to go in the clear"
+    )]
+    NoTls,
+}
+
+impl FromStr for PostgresUrl {
+    type Err = PostgresUrlError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if !["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
+            return Err(PostgresUrlError::Scheme);
+        }
+        let (text, authorities) = without_authorities(text);
+        let names_mode = text.contains("sslmode=");
+        let mut config: Config =
+            text.parse().map_err(|error| PostgresUrlError::Syntax(said(&error)))?;
+        if config.get_hosts().is_empty() {
+            return Err(PostgresUrlError::NoHost);
+        }
+        match config.get_ssl_mode() {
+            SslMode::Prefer if names_mode => return Err(PostgresUrlError::Prefer),
+            SslMode::Prefer if config.get_hosts().iter().all(is_here) => {
+                config.ssl_mode(SslMode::Disable);
+            }
+            SslMode::Prefer => {
+                config.ssl_mode(SslMode::Require);
+            }
+            _ => {}
+        }
+        if config.get_ssl_mode() != SslMode::Disable && !cfg!(feature = "tls") {
+            return Err(PostgresUrlError::NoTls);
+        }
+        config
+            .connect_timeout(CONNECT_MAX)
+            .keepalives_idle(KEEPALIVE_AFTER)
+            .tcp_user_timeout(UNACKNOWLEDGED_MAX);
+        Ok(Self { config, authorities })
+    }
+}
+
+/// The cause that the parser names: it speaks of names of parameters, not of values.
+fn said(error: &tokio_postgres::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// The URL without the parameter that is read here, and its value.
+fn without_authorities(text: &str) -> (String, Option<PathBuf>) {
+    let Some((address, query)) = text.split_once('?') else {
+        return (text.to_owned(), None);
+    };
+    let (own, others): (Vec<_>, Vec<_>) =
+        query.split('&').partition(|parameter| parameter.starts_with(AUTHORITIES));
+    let path = own.last().and_then(|parameter| parameter.strip_prefix(AUTHORITIES));
+    (format!("{address}?{}", others.join("&")), path.map(PathBuf::from))
+}
+
+/// Tells whether a server is on this machine, so that nobody listens on the way.
+fn is_here(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            write!(f, "{user}@")?;
+        }
+        let ports = self.config.get_ports();
+        for (at, host) in self.config.get_hosts().iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            match host {
+                Host::Tcp(name) => write!(f, "{comma}{name}")?,
+                #[cfg(unix)]
+                Host::Unix(path) => write!(f, "{comma}{}", path.display())?,
+            }
+            if let Some(port) = ports.get(at).or_else(|| ports.first()) {
+                write!(f, ":{port}")?;
+            }
+        }
+        match self.config.get_dbname() {
+            Some(database) => write!(f, "/{database}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<PostgresUrl, PostgresUrlError> {
+        text.parse()
+    }
+
+    #[test]
+    fn neither_a_url_nor_its_refusal_shows_the_password() {
+        let url = read("postgres://alice:hunter2@localhost:5433/shop?application_name=x").unwrap();
+        assert_eq!(url.to_string(), "postgres://alice@localhost:5433/shop");
+        assert_eq!(format!("{url:?}"), "\"postgres://alice@localhost:5433/shop\"");
+        for bad in [
+            "postgres://alice:hunter2@localhost:port/shop",
+            "postgres://alice:hunter2@localhost/shop?hunter=hunter3",
+            "mysql://alice:hunter2@localhost/shop",
+            "postgres://alice:hunter2@/shop",
+        ] {
+            let refused = read(bad).unwrap_err();
+            assert!(!refused.to_string().contains("hunter2"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_reached_by_tls_unless_the_url_says_otherwise() {
+        let mode = |text: &str| read(text).map(|url| url.config.get_ssl_mode());
+        assert_eq!(mode("postgres://a@127.0.0.1/d"), Ok(SslMode::Disable));
+        assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), Ok(SslMode::Disable));
+        assert_eq!(mode("postgres://a@db/d?sslmode=prefer"), Err(PostgresUrlError::Prefer));
+        let elsewhere = mode("postgres://a@db.example/d");
+        if cfg!(feature = "tls") {
+            assert_eq!(elsewhere, Ok(SslMode::Require));
+        } else {
+            assert_eq!(elsewhere, Err(PostgresUrlError::NoTls));
+        }
+    }
+
+    #[test]
+    fn the_file_of_authorities_is_read_here_and_other_parameters_by_the_driver() {
+        let url = "postgres://a@localhost/d?sslrootcert=/etc/ca.pem&application_name=x";
+        let url = read(url).unwrap();
+        assert_eq!(url.authorities, Some(PathBuf::from("/etc/ca.pem")));
+        assert_eq!(url.config.get_application_name(), Some("x"));
+    }
+}
