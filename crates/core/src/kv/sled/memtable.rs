@@ -70,6 +70,7 @@ pub(super) struct CommitGroup {
     bytes: usize,
     pub(super) last: Version,
     needs_disk: bool,
+    has_process_waiters: bool,
     is_frozen: bool,
     waiters: Vec<Waiter>,
 }
@@ -83,7 +84,17 @@ struct Memtable {
     is_frozen: bool,
 }
 
-/// A group or a memtable that a thread writes, and that takes no more rows.
+/// A group that the thread of the log writes, and that takes no more rows.
+pub(super) struct FrozenGroup {
+    pub(super) rows: Arc<Rows>,
+    pub(super) last: Version,
+    /// True where somebody waits for it to be on disk.
+    pub(super) needs_disk: bool,
+    /// True where somebody waits for no more than the process.
+    pub(super) has_process_waiters: bool,
+}
+
+/// A memtable that the checkpoint thread writes, and that takes no more rows.
 pub(super) struct Frozen {
     pub(super) rows: Arc<Rows>,
     pub(super) last: Version,
@@ -163,6 +174,7 @@ impl CommitQueue {
         }
         group.last = version;
         group.needs_disk |= durability == Durability::Disk;
+        group.has_process_waiters |= durability == Durability::Process;
         let waiter = Waiter::Commit(version, durability, resolver);
         group.waiters.push(waiter);
     }
@@ -177,12 +189,16 @@ impl CommitQueue {
         self.groups.front().map_or(0, |group| group.waiters.len())
     }
 
-    /// Freezes the oldest group, and gives it with whether somebody waits for it to be on disk.
-    pub(super) fn freeze_group(&mut self) -> Option<(Frozen, bool)> {
+    /// Freezes the oldest group, and gives it.
+    pub(super) fn freeze_group(&mut self) -> Option<FrozenGroup> {
         let group = self.groups.front_mut()?;
         group.is_frozen = true;
-        let frozen = Frozen { rows: Arc::clone(&group.rows), last: group.last };
-        Some((frozen, group.needs_disk))
+        Some(FrozenGroup {
+            rows: Arc::clone(&group.rows),
+            last: group.last,
+            needs_disk: group.needs_disk,
+            has_process_waiters: group.has_process_waiters,
+        })
     }
 
     /// Takes from the front group those that wait for no more than the process.

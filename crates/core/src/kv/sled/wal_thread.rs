@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::memtable::{Frozen, Waiter};
+use super::memtable::{FrozenGroup, Waiter};
 use super::wal::{SealedSegment, Wal};
 use super::{Engine, Version, now, wall_clock_millis};
 
@@ -27,8 +27,8 @@ impl Engine {
                 self.fail(reason);
                 return None;
             }
-            let (group, is_closed) = self.freeze_group();
-            let Some((group, needs_disk)) = group else {
+            let (group, is_closed, checkpointed) = self.freeze_group();
+            let Some(group) = group else {
                 let due = unsynced.map(|since| PROCESS_SYNC_MAX.saturating_sub(since.elapsed()));
                 if is_closed || due == Some(Duration::ZERO) {
                     if unsynced.take().is_some() {
@@ -42,7 +42,9 @@ impl Engine {
                 due.map_or_else(std::thread::park, std::thread::park_timeout);
                 continue;
             };
-            self.wait_for_space(wal, &mut unsynced)?;
+            if !wal.has_space(checkpointed) {
+                self.wait_for_space(wal, &mut unsynced)?;
+            }
             let begun = now();
             if let Some(sealed) = self.unless_failed(wal.roll())? {
                 unsynced = None;
@@ -50,25 +52,29 @@ impl Engine {
             }
             let appended = wal.append(&group.rows, group.last, wall_clock_millis());
             let bytes = self.unless_failed(appended)?;
-            self.acknowledge_process_waiters();
+            if group.has_process_waiters {
+                self.acknowledge_process_waiters();
+            }
             let is_due = unsynced.is_some_and(|since| since.elapsed() >= PROCESS_SYNC_MAX);
-            if needs_disk || is_due {
-                self.unless_failed(self.sync(wal))?;
+            let is_synced = group.needs_disk || is_due;
+            if is_synced {
+                self.unless_failed(self.sync_file(wal))?;
                 unsynced = None;
             } else {
                 unsynced.get_or_insert(begun);
             }
             drop(group);
-            let answered = self.group_synced(begun, bytes, wal.bytes());
+            let answered = self.group_synced(begun, bytes, wal, is_synced);
             self.gather(answered);
         }
     }
 
-    /// Freezes the oldest group, and tells whether no more come after what is queued.
-    fn freeze_group(&self) -> (Option<(Frozen, bool)>, bool) {
+    /// Freezes the oldest group; tells whether no more come after what is queued, and what the tree has. Each group takes the lock that all
+    /// writers want here and once more when it is on disk, and not in between.
+    fn freeze_group(&self) -> (Option<FrozenGroup>, bool, Version) {
         let mut queue = self.queue.write();
         let is_closed = queue.is_closed || queue.failed.is_some();
-        (queue.freeze_group(), is_closed)
+        (queue.freeze_group(), is_closed, queue.checkpointed)
     }
 
     /// Waits until the tree has on disk what the log is to write over; nothing if that failed.
@@ -96,20 +102,20 @@ impl Engine {
 
     /// Puts on disk what was appended, and lets the tree have it.
     fn sync(&self, wal: &mut Wal) -> std::io::Result<()> {
-        #[cfg(feature = "testing")]
-        if self.sync_is_left_out {
-            self.log_is_synced(wal.last());
-            return Ok(());
+        self.sync_file(wal)?;
+        if self.queue.write().log_is_synced(wal.last()) {
+            self.wake_checkpoint();
         }
-        wal.sync()?;
-        self.log_is_synced(wal.last());
         Ok(())
     }
 
-    fn log_is_synced(&self, upto: Version) {
-        if self.queue.write().log_is_synced(upto) {
-            self.wake_checkpoint();
+    /// Puts on disk what was appended.
+    fn sync_file(&self, wal: &mut Wal) -> std::io::Result<()> {
+        #[cfg(feature = "testing")]
+        if self.sync_is_left_out {
+            return Ok(());
         }
+        wal.sync()
     }
 
     /// Notes that a segment is full, which is synced.
@@ -128,18 +134,19 @@ impl Engine {
         ready.into_iter().for_each(Waiter::succeed);
     }
 
-    /// Answers everybody in the front group, which is now as durable as it promised; gives their number.
-    fn group_synced(&self, begun: Instant, bytes: usize, wal_bytes: u64) -> usize {
+    /// Answers everybody in the front group, which is a frame of so many bytes and as durable now as it promised; gives their number.
+    fn group_synced(&self, begun: Instant, bytes: usize, wal: &Wal, is_synced: bool) -> usize {
         let now = now();
         let mut queue = self.queue.write();
+        let was_waited_for = is_synced && queue.log_is_synced(wal.last());
         let (waiters, is_due) = queue.group_synced(bytes, now);
         queue.syncs += 1;
         queue.last_sync = now.duration_since(begun);
-        queue.wal_bytes = wal_bytes;
+        queue.wal_bytes = wal.bytes();
         drop(queue);
         let answered = waiters.len();
         waiters.into_iter().for_each(Waiter::succeed);
-        if is_due {
+        if is_due || was_waited_for {
             self.wake_checkpoint();
         }
         answered

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -46,7 +46,8 @@ fn collect() {
 /// sled's tree, and its file, to sync it.
 pub(super) struct SledTree {
     db: Option<sled::Db>,
-    path: PathBuf,
+    /// The file again, opened for its lock alone.
+    lock: Option<File>,
     file: Arc<dyn DiskFile>,
     syncs: bool,
 }
@@ -67,8 +68,9 @@ impl SledTree {
         // It writes its settings once, and does not sync them.
         disk.open(&directory.join(SETTINGS)).and_then(|file| file.sync()).map_err(failed)?;
         let path = directory.join(FILE);
+        let lock = Some(File::open(&path).map_err(failed)?);
         let file = disk.open(&path).map_err(failed)?;
-        Ok(Self { db: Some(db), path, file, syncs: !place.sync_is_left_out })
+        Ok(Self { db: Some(db), lock, file, syncs: !place.sync_is_left_out })
     }
 
     /// Calls sled.
@@ -149,11 +151,14 @@ impl Tree for SledTree {
         let Some(db) = self.db.take() else {
             return true;
         };
-        let (path, file) = (self.path.clone(), Arc::clone(&self.file));
+        let (lock, file) = (self.lock.take(), Arc::clone(&self.file));
         close_within(move || {
             let is_sound = db.flush().is_ok() && db.context.global_error().is_ok();
             drop(db);
-            is_sound && wait_for_lock(&path).is_ok() && file.sync().is_ok()
+            // A thread of sled's pool may hold the file for a moment after its write has counted for the flush, and who opens the tree next
+            // must find it free.
+            let is_free = lock.is_some_and(|lock| lock.lock().is_ok());
+            is_sound && is_free && file.sync().is_ok()
         })
     }
 }
@@ -162,12 +167,6 @@ impl Drop for SledTree {
     fn drop(&mut self) {
         let _is_closed = self.close();
     }
-}
-
-/// Waits until sled has given its lock back, so that who opens the tree next finds it free: a thread of its pool may hold the file for a
-/// moment after its write has counted for the flush.
-fn wait_for_lock(path: &Path) -> io::Result<()> {
-    File::open(path)?.lock()
 }
 
 /// Rows of sled, whose panics are errors.
