@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DevTools } from './devtools.mjs';
-import { HARNESS, isAllowedIncognito, writeExtension } from './manifests.mjs';
+import { HARNESS, settings, writeExtension } from './manifests.mjs';
 
 /** How long an extension may take to run. */
 const PATIENCE_MS = 30_000;
@@ -55,7 +55,7 @@ export class Chromium {
     await Promise.race([browser.devtools.send('Browser.getVersion'), failed]);
     const harness = await browser.#load('harness', HARNESS);
     // What closes the windows of a scenario has to see them all.
-    browser.harness = await browser.#allowIncognito('harness', harness);
+    browser.harness = await browser.#set('harness', harness, { incognitoAccess: true });
     return browser;
   }
 
@@ -66,7 +66,8 @@ export class Chromium {
     const folder = join(this.#folder, 'extensions', variant);
     writeExtension(variant, folder);
     let worker = await this.#load(variant, folder);
-    if (isAllowedIncognito(variant)) worker = await this.#allowIncognito(variant, worker);
+    const set = settings(variant);
+    if (set) worker = await this.#set(variant, worker, set);
     this.#extensions.set(variant, worker);
     return worker;
   }
@@ -89,13 +90,13 @@ export class Chromium {
     throw new Error(`the extension ${name} does not run`);
   }
 
-  /** Lets an extension into incognito windows, as the user does on the page of extensions; it starts again for that. */
-  async #allowIncognito(name, { id, target }) {
+  /** Sets what an extension may, as the user does on the page of extensions; it starts again for that. */
+  async #set(name, { id, target }, settings) {
     const { targetId } = await this.devtools.send('Target.createTarget', { url: 'chrome://extensions/' });
     const session = await this.devtools.attach(targetId);
     // Outside of the developer mode an unpacked extension is off once it starts again.
     await this.#configure(session, 'updateProfileConfiguration', { inDeveloperMode: true });
-    await this.#configure(session, 'updateExtensionConfiguration', { extensionId: id, incognitoAccess: true });
+    await this.#configure(session, 'updateExtensionConfiguration', { extensionId: id, ...settings });
     const worker = await this.#worker(name, id, target);
     await this.devtools.send('Target.closeTarget', { targetId });
     return worker;

@@ -14,6 +14,7 @@ const EVERYTHING = {
 /** What each variant may do. */
 const VARIANTS = {
   full: EVERYTHING,
+  nofiles: EVERYTHING,
   spanning: { ...EVERYTHING, incognito: 'spanning' },
   split: { ...EVERYTHING, incognito: 'split' },
   none: {},
@@ -40,8 +41,11 @@ export function writeExtension(variant, folder) {
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2));
 }
 
-/** Whether the user lets the variant into incognito windows. */
-export const isAllowedIncognito = (variant) => 'incognito' in VARIANTS[variant];
+/** What the user sets for the variant on the page of extensions, if that is not what an extension begins with. */
+export function settings(variant) {
+  if ('incognito' in VARIANTS[variant]) return { incognitoAccess: true };
+  return variant === 'nofiles' ? { fileAccess: false } : undefined;
+}
 
 /** The folder of the harness. */
 export const HARNESS = join(HERE, 'harness');

@@ -327,6 +327,48 @@ pub(super) const THEMES: &[Theme] = &[
         second_window: 100,
         ..PLAIN
     },
+    Theme {
+        name: "everything",
+        operations: &[
+            ("windows.create", 4),
+            ("windows.update", 1),
+            ("windows.remove", 1),
+            ("tabs.create", 2),
+            ("tabs.update", 5),
+            ("tabs.move", 4),
+            ("tabs.group", 4),
+            ("tabs.ungroup", 1),
+            ("tabs.discard", 3),
+            ("tabs.duplicate", 2),
+            ("tabs.highlight", 2),
+            ("tabs.remove", 2),
+            ("tabGroups.update", 2),
+            ("tabGroups.move", 2),
+            ("tabs.query", 1),
+            ("page", 2),
+        ],
+        second_window: 60,
+        pages: 40,
+        variants: &["spanning"],
+        ..PLAIN
+    },
+    Theme {
+        name: "hand-and-groups",
+        operations: &[
+            ("hand", 8),
+            ("tabs.group", 4),
+            ("tabGroups.update", 2),
+            ("tabs.update", 3),
+            ("tabs.discard", 2),
+            ("tabs.duplicate", 1),
+            ("tabs.highlight", 1),
+            ("tabs.query", 1),
+        ],
+        tabs: (2, 3),
+        second_window: 0,
+        pages: 30,
+        ..PLAIN
+    },
 ];
 
 impl Theme {
