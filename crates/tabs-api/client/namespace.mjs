@@ -4,15 +4,14 @@ import { checkArguments } from './argument.mjs';
 import { Event } from './event.mjs';
 import { Port } from './port.mjs';
 
-/** The version of the browser with which promises came. */
-const PROMISES = 88;
-
-/** Builds the namespaces. With `promisesAlways` a call without callback gives a promise under any manifest version. */
+/** Builds the namespaces. With `promisesAlways` a call without callback gives a promise in any version of manifest and browser. */
 export function namespaces({ schema, connection, promisesAlways }) {
   const { id, manifest } = connection.extension;
   const runtime = makeRuntime(id, manifest);
-  const isNative = (manifest.manifest_version ?? 3) >= 3 && (schema.version ?? PROMISES) >= PROMISES;
-  const promises = { isNative, areGiven: promisesAlways || isNative };
+  const promisesOf = ({ promiseSince }) => {
+    const isNative = (manifest.manifest_version ?? 3) >= 3 && schema.version >= promiseSince;
+    return { isNative, areGiven: promisesAlways || isNative };
+  };
   const api = { runtime };
   const space = (name) => (api[name] ??= {});
   for (const operation of schema.operations) {
@@ -20,7 +19,7 @@ export function namespaces({ schema, connection, promisesAlways }) {
     space(name)[method] =
       operation.name === 'tabs.connect'
         ? (...given) => connect(connection, operation, given, runtime)
-        : (...given) => call(connection, operation, given, runtime, promises);
+        : (...given) => call(connection, operation, given, runtime, promisesOf(operation));
   }
   const events = new Map();
   for (const full of schema.events) {

@@ -87,7 +87,10 @@ fn flags(command: Command) -> Command {
             "TABS_API_BROWSER_VERSION",
             "Version of the browser: what came later is not there",
         )
-        .value_parser(clap::value_parser!(u16).range(i64::from(BrowserVersion::OLDEST.0)..)),
+        .value_parser(
+            clap::value_parser!(u16)
+                .range(i64::from(BrowserVersion::OLDEST.0)..=i64::from(BrowserVersion::LATEST.0)),
+        ),
     );
     #[cfg(feature = "replay")]
     let command = command.arg(
@@ -137,7 +140,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
         builder = builder.store(start.storage.kv.clone());
     }
     if let Some(version) = matches.get_one::<u16>("browser-version") {
-        builder = builder.browser_version(*version);
+        builder = builder.browser_version(BrowserVersion(*version));
     }
     #[cfg(feature = "replay")]
     if let Some(path) = matches.get_one::<PathBuf>("lab") {

@@ -89,7 +89,7 @@ pub struct Seed {
     pub windows: Vec<SeedWindow>,
     /// The version of which the browser is; without one it is the newest.
     #[serde(default)]
-    pub browser_version: Option<u16>,
+    pub browser_version: Option<BrowserVersion>,
 }
 
 /// The reason for which a seed cannot be used.
@@ -236,7 +236,7 @@ impl Seed {
     /// The version of which the browser is.
     #[must_use]
     pub fn version(&self) -> BrowserVersion {
-        self.browser_version.map_or_else(BrowserVersion::default, BrowserVersion)
+        self.browser_version.unwrap_or_default()
     }
 
     fn open_windows(&self, session: &mut Session, now: Timestamp) -> Result<(), SeedError> {

@@ -1,10 +1,32 @@
 //! Versions of the browser: which item of the interface came with which (Spec tabs-api §9), in one table.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A version of the browser. A profile of an older one has what that had, and nothing later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
 pub struct BrowserVersion(pub u16);
+
+/// A number that is no version of which it is told what the browser had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("browser version {0} is not known: those from {oldest} to {latest} are", oldest = BrowserVersion::OLDEST.0, latest = BrowserVersion::LATEST.0)]
+pub struct UnknownVersion(pub u16);
+
+impl TryFrom<u16> for BrowserVersion {
+    type Error = UnknownVersion;
+
+    fn try_from(number: u16) -> Result<Self, UnknownVersion> {
+        let is_known = (Self::OLDEST.0..=Self::LATEST.0).contains(&number);
+        if is_known { Ok(Self(number)) } else { Err(UnknownVersion(number)) }
+    }
+}
+
+impl From<BrowserVersion> for u16 {
+    fn from(version: BrowserVersion) -> Self {
+        version.0
+    }
+}
 
 /// The version in which an item came; what is not listed was there before versions were counted. Members stand behind the type,
 /// parameter or event that they belong to.
@@ -94,11 +116,16 @@ impl BrowserVersion {
         self >= Self::LATEST || self.has(&format!("{of}.{member}"))
     }
 
+    /// The version from which on a call of an operation gives a promise, to extensions with manifest version 3.
+    #[must_use]
+    pub fn of_promise(operation: &str) -> Self {
+        Self(if operation == "tabs.sendMessage" { PROMISE_OF_SEND_MESSAGE } else { PROMISES })
+    }
+
     /// True if a call of an extension with this version of the manifest gives a promise.
     #[must_use]
     pub fn gives_promise(self, manifest_version: u8, operation: &str) -> bool {
-        let from = if operation == "tabs.sendMessage" { PROMISE_OF_SEND_MESSAGE } else { PROMISES };
-        manifest_version >= 3 && self.0 >= from
+        manifest_version >= 3 && self >= Self::of_promise(operation)
     }
 
     /// The whole table, for whoever looks it up.
@@ -151,6 +178,20 @@ mod tests {
                 "{item}"
             );
         }
+    }
+
+    #[test]
+    fn a_version_is_one_that_is_known() {
+        let read = |text: &str| serde_json::from_str::<BrowserVersion>(text);
+        assert_eq!(read("43").unwrap(), BrowserVersion::OLDEST);
+        assert_eq!(read("156").unwrap(), BrowserVersion::LATEST);
+        for unknown in ["42", "157", "0"] {
+            let refused = read(unknown).unwrap_err().to_string();
+            let wanted =
+                format!("browser version {unknown} is not known: those from 43 to 156 are");
+            assert!(refused.starts_with(&wanted), "{refused}");
+        }
+        assert_eq!(serde_json::to_string(&BrowserVersion(60)).unwrap(), "60");
     }
 
     #[test]

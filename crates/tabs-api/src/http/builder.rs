@@ -13,6 +13,7 @@ use super::{Inner, TabsApi};
 use crate::browser::Compat;
 use crate::engine::allowed_hosts::AllowedHosts;
 use crate::seed::{Seed, SeedError};
+use crate::version::BrowserVersion;
 
 /// The parts that a [`TabsApi`] is built from.
 pub struct Builder {
@@ -22,7 +23,7 @@ pub struct Builder {
     control_token: Option<String>,
     ids: Box<dyn Ids>,
     seed: Seed,
-    browser_version: Option<u16>,
+    browser_version: Option<BrowserVersion>,
     #[cfg(feature = "replay")]
     replay: Option<crate::replay::Replay>,
     fetched_hosts: AllowedHosts,
@@ -108,7 +109,7 @@ impl Builder {
 
     /// Sets the version of which the browsers of profiles are that name none.
     #[must_use]
-    pub const fn browser_version(mut self, version: u16) -> Self {
+    pub const fn browser_version(mut self, version: BrowserVersion) -> Self {
         self.browser_version = Some(version);
         self
     }

@@ -37,6 +37,7 @@ use self::refusal::Refusal;
 use self::token::Tokens;
 use crate::browser::Compat;
 use crate::seed::Seed;
+use crate::version::BrowserVersion;
 
 /// The largest body and the largest message.
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -57,7 +58,7 @@ struct Inner {
     ids: SharedIds,
     seed: Seed,
     /// The version of profiles that name none.
-    browser_version: Option<u16>,
+    browser_version: Option<BrowserVersion>,
     profiles: RwLock<BTreeMap<String, ProfileEntry>>,
     tokens: RwLock<Tokens>,
     #[cfg(feature = "replay")]

@@ -92,10 +92,12 @@ impl Operation {
             })
             .collect();
         let mut row = json!({ "name": self.name, "doc": self.doc, "signature": self.signature(), "callback": self.takes_callback, "parameters": parameters });
-        if let (Some(since), Some(members)) =
-            (BrowserVersion::since(self.name), row.as_object_mut())
-        {
-            members.insert("since".into(), since.into());
+        if let Some(members) = row.as_object_mut() {
+            let since = BrowserVersion::since(self.name);
+            members.extend(since.map(|since| ("since".to_owned(), since.into())));
+            // With a manifest of version 3, and not before that.
+            let promise = BrowserVersion::of_promise(self.name).0.into();
+            members.extend(self.takes_callback.then(|| ("promiseSince".to_owned(), promise)));
         }
         row
     }
