@@ -39,13 +39,14 @@ export class Connection {
   }
 
   #open() {
-    const { base, token } = this.#options;
+    const { base, token, context } = this.#options;
+    const page = context?.tabId === undefined ? {} : { contextTabId: String(context.tabId) };
     const since = this.#session ? { since: String(this.#seq), session: this.#session } : {};
     this.#whenOpen = new Promise((resolve, reject) => {
       openSocket({
         url: `${base.replace(/^http/, 'ws')}/v1/ws`,
         token,
-        query: since,
+        query: { ...page, ...since },
         onOpen: (socket) => (this.#socket = socket),
         onText: (text) => this.#receive(JSON.parse(text), resolve),
         onClose: (reason) => {

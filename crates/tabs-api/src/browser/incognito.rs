@@ -6,8 +6,8 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::Window;
 use crate::error::Error;
-use crate::extension::permission::Extension;
-use crate::id::{TabId, WindowId};
+use crate::extension::permission::{Extension, Part};
+use crate::id::{TabId, WINDOW_ID_NONE, WindowId};
 
 /// The ids of incognito windows and tabs, those that are gone among them: the last events of these are nobody else's either.
 #[derive(Debug, Default)]
@@ -78,8 +78,32 @@ impl Browser {
     /// True if an extension is told of an event: those of groups need their permission, those of incognito windows the user's leave.
     #[must_use]
     pub fn tells(&self, extension: &Extension, event: &Event) -> bool {
+        self.tells_part(extension, Part::Main, event)
+    }
+
+    /// True if a part of an extension is told of an event. That no window has the focus any more is news for both.
+    #[must_use]
+    pub fn tells_part(&self, extension: &Extension, part: Part, event: &Event) -> bool {
+        let is_incognito = self.incognito.has_event(event);
         extension.receives(event.name())
-            && (extension.sees_incognito() || !self.incognito.has_event(event))
+            && match part {
+                Part::Main => extension.sees_incognito() || !is_incognito,
+                Part::Incognito => {
+                    is_incognito || matches!(event, Event::WindowFocused(WINDOW_ID_NONE))
+                }
+            }
+    }
+
+    /// The part of an extension that a page of it in this tab belongs to; without a tab it is the main one.
+    #[must_use]
+    pub fn part(&self, extension: &str, page: Option<TabId>) -> Part {
+        let window = page.and_then(|tab| self.strips.window(self.strips.tab(tab)?.window));
+        let is_split = self.extension(extension).is_some_and(Extension::is_split);
+        if is_split && window.is_some_and(|window| window.incognito) {
+            Part::Incognito
+        } else {
+            Part::Main
+        }
     }
 
     /// True if there were incognito windows at any time.

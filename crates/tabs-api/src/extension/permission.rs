@@ -33,6 +33,15 @@ pub struct Extension {
     files: Option<BTreeSet<String>>,
 }
 
+/// A part of an extension. Only one that is split by its manifest has two, which see nothing of each other's windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The one that every extension has.
+    Main,
+    /// The one that runs in incognito windows, and sees these alone.
+    Incognito,
+}
+
 /// The access of somebody to tabs.
 #[derive(Debug, Clone, Copy)]
 pub enum Access<'e> {
@@ -126,6 +135,12 @@ impl Extension {
     #[must_use]
     pub fn has_permission(&self, name: &str) -> bool {
         self.permissions.contains(name)
+    }
+
+    /// True if the user lets it read `file:` pages.
+    #[must_use]
+    pub const fn reads_files(&self) -> bool {
+        self.has_files
     }
 
     /// True if a host permission or an invocation covers a page.

@@ -15,8 +15,9 @@ use super::request::{arguments, parameter, read, since, stopping};
 use super::{FIRST_PROFILE, TabsApi, schema, socket, sse, token};
 use crate::browser::Answer;
 use crate::error::Error;
+use crate::id::TabId;
 use crate::js_value::JsValue;
-use crate::operation::{Asked, Caller, Operation, Style};
+use crate::operation::{Asked, Caller, Context, Operation, Style};
 use crate::version::BrowserVersion;
 
 /// The body that answers a call.
@@ -93,7 +94,8 @@ impl TabsApi {
             "/v1/events" if is_get => {
                 *operation = "events";
                 let principal = self.principal(head, true)?;
-                let listener = principal.entry.profile.listen(&principal.extension, since(head));
+                let listener =
+                    principal.entry.profile.listen(&principal.extension, page(head), since(head));
                 Ok(sse::reply(listener, stopping(head)))
             }
             _ => {
@@ -116,10 +118,8 @@ impl TabsApi {
         row: &Operation,
         given: &[JsValue],
     ) -> Response<ReplyBody> {
-        let context = socket::CallerContext {
-            tab_id: parameter(head, "contextTabId").and_then(|text| text.parse().ok()),
-        };
-        let caller = Caller { extension: principal.extension.clone(), context: context.into() };
+        let context = page(head).map_or(Context::Worker, Context::Page);
+        let caller = Caller { extension: principal.extension.clone(), context };
         let style = Style::named(parameter(head, "style").as_deref());
         let asked = Asked { name: row.name, given, style };
         let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, asked).await;
@@ -146,7 +146,8 @@ impl TabsApi {
         }
         let (response, socket) = hyper_tungstenite::upgrade(&mut request, Some(socket::config()))
             .map_err(|error| Refusal::NotWebSocket(error.to_string()))?;
-        let listener = principal.entry.profile.listen(&principal.extension, since(head));
+        let listener =
+            principal.entry.profile.listen(&principal.extension, page(head), since(head));
         let manifest = principal.entry.manifest(&principal.extension);
         let hello = socket::hello(&listener, &principal.extension, &manifest);
         tokio::spawn(socket::serve(socket, listener, principal.extension, hello, stopping(head)));
@@ -178,6 +179,11 @@ pub(super) fn call_refused(error: &Error, seq: Option<u64>) -> Response<ReplyBod
     let name = if error.is_thrown() { "TypeError" } else { "Error" };
     let error_body = json!({ "name": name, "message": error.to_string() });
     json_reply(error.row().status, &json!({ "error": error_body, "seq": seq }))
+}
+
+/// The tab of the extension page that a request comes from, where it names one.
+fn page(head: &Head) -> Option<TabId> {
+    parameter(head, "contextTabId").and_then(|text| text.parse().ok()).map(TabId)
 }
 
 /// The answer to a page of an allowed origin that asks what it may send.

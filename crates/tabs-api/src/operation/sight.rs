@@ -3,6 +3,7 @@
 use crate::browser::Browser;
 use crate::browser::window::Window;
 use crate::error::Error;
+use crate::extension::permission::Part;
 use crate::id::{GroupId, TabId, WindowId};
 use crate::js_value::JsValue;
 use crate::operation::call::{Call, Context};
@@ -16,20 +17,21 @@ impl Call<'_> {
         let Some(extension) = browser.extension(&self.caller.extension) else {
             return false;
         };
-        let own = match self.caller.context {
-            Context::Page(tab) => browser.tab(tab).and_then(|tab| browser.window(tab.window)).ok(),
+        let page = match self.caller.context {
+            Context::Page(tab) => Some(tab),
             Context::Worker => None,
         };
-        if own.is_some_and(|own| own.incognito) && extension.is_split() {
-            return window.incognito;
+        match browser.part(&self.caller.extension, page) {
+            Part::Main => !window.incognito || extension.sees_incognito(),
+            Part::Incognito => window.incognito,
         }
-        !window.incognito || extension.sees_incognito()
     }
 
     /// Refuses ids of what the caller does not see, as ids of nothing.
     pub(super) fn check_sight(&self, browser: &Browser, operation: &str) -> Result<(), Error> {
-        // A query finds nothing there, which is no error.
-        if !browser.had_incognito() || operation.ends_with(".query") {
+        // A query finds nothing there, which is no error, and of a message only its receivers are missing.
+        let asks = ["tabs.sendMessage", "tabs.connect"].contains(&operation);
+        if !browser.had_incognito() || asks || operation.ends_with(".query") {
             return Ok(());
         }
         let parameters = crate::operation::Operation::find(operation).map(|row| row.parameters);

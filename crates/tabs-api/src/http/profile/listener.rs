@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use super::frame::{closed, reply, running, written};
-use super::{PendingReply, PortOwner, Profile};
+use super::{PendingReply, PortOwner, Profile, Subscriber};
 use crate::browser::Answer;
 use crate::browser::messaging::ScriptReply;
 use crate::id::{HostId, RequestId, ScriptId};
@@ -28,7 +28,7 @@ pub(in crate::http) enum ScriptAction {
 pub(in crate::http) struct Listener {
     pub(super) profile: Arc<Profile>,
     pub(super) id: u64,
-    pub(super) extension: Arc<str>,
+    pub(super) subscriber: Subscriber,
     pub(super) woken: Arc<Notify>,
     /// The newest event that was handed out.
     pub(super) position: u64,
@@ -80,7 +80,7 @@ impl Listener {
                 out.push(direct.frame);
             } else if self.position < state.seq && state.revision_of(self.position + 1) <= visible {
                 self.position += 1;
-                out.extend(state.frame(self.position, &self.extension));
+                out.extend(state.frame(self.position, &self.subscriber));
             } else {
                 break;
             }
@@ -118,7 +118,9 @@ impl Listener {
     pub(in crate::http) fn host_scripts(&self, id: &Value) {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
-            state.session.change(now, |browser| browser.host_scripts(host, &self.extension));
+            state
+                .session
+                .change(now, |browser| browser.host_scripts(host, &self.subscriber.extension));
             state.drain_session();
             state.send_to(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
         });
@@ -128,9 +130,9 @@ impl Listener {
     pub(in crate::http) fn attach(&self, id: &Value, tab: i64, frame: u32) {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
-            let attached = state
-                .session
-                .change(now, |browser| browser.attach_script(host, &self.extension, tab, frame));
+            let attached = state.session.change(now, |browser| {
+                browser.attach_script(host, &self.subscriber.extension, tab, frame)
+            });
             let answer =
                 attached.map(|(script, position)| Answer::Value(running(script, &position)));
             state.send_to(self.id, |seq| reply(id, seq, &answer));

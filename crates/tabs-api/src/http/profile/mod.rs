@@ -24,8 +24,8 @@ use crate::browser::event::Event;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
-use crate::extension::permission::Access;
-use crate::id::{RequestId, ScriptId};
+use crate::extension::permission::{Access, Part};
+use crate::id::{RequestId, ScriptId, TabId};
 use crate::operation::{Asked, Caller};
 use crate::session::{Output, Session};
 
@@ -73,8 +73,8 @@ struct ProfileState {
     /// The position of the newest event.
     seq: u64,
     listeners: HashMap<u64, ListenerState>,
-    /// The extensions that somebody listens as, and how many.
-    subscribers: BTreeMap<Arc<str>, usize>,
+    /// Those as whom somebody listens, and how many do.
+    subscribers: BTreeMap<Subscriber, usize>,
     listener_next: u64,
     pending_replies: HashMap<RequestId, PendingReply>,
     /// Open ports by the browser's name for them.
@@ -91,8 +91,8 @@ struct ProfileState {
 struct LogEntry {
     revision: u64,
     event: LogEvent,
-    /// The frame, by the extension that it was written for; nothing for one that does not hear of it.
-    frames: Vec<(Arc<str>, Option<Utf8Bytes>)>,
+    /// The frame, by whom it was written for; nothing for one that does not hear of it.
+    frames: Vec<(Subscriber, Option<Utf8Bytes>)>,
 }
 
 enum LogEvent {
@@ -100,8 +100,15 @@ enum LogEvent {
     Reset,
 }
 
-struct ListenerState {
+/// An extension as a listener, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Subscriber {
     extension: Arc<str>,
+    part: Part,
+}
+
+struct ListenerState {
+    subscriber: Subscriber,
     /// Wakes it for what is for it alone.
     woken: Arc<Notify>,
     /// Frames for this listener alone.
@@ -311,16 +318,23 @@ impl Profile {
     /// Begins to listen as an extension, after the event of `since`, or from now on.
     ///
     /// A client that comes back to another run of the service, where that position means nothing, is told so.
-    pub(super) fn listen(self: &Arc<Self>, extension: &str, since: Since) -> Listener {
+    pub(super) fn listen(
+        self: &Arc<Self>,
+        extension: &str,
+        page: Option<TabId>,
+        since: Since,
+    ) -> Listener {
         let mut state = self.state();
         let id = state.listener_next;
         state.listener_next += 1;
-        let (extension, woken) = (Arc::<str>::from(extension), Arc::new(Notify::new()));
-        *state.subscribers.entry(Arc::clone(&extension)).or_default() += 1;
+        let part = state.session.browser().part(extension, page);
+        let subscriber = Subscriber { extension: extension.into(), part };
+        let woken = Arc::new(Notify::new());
+        *state.subscribers.entry(subscriber.clone()).or_default() += 1;
         state.listeners.insert(
             id,
             ListenerState {
-                extension: Arc::clone(&extension),
+                subscriber: subscriber.clone(),
                 woken: Arc::clone(&woken),
                 direct: VecDeque::new(),
             },
@@ -334,7 +348,7 @@ impl Profile {
         }
         Listener {
             id,
-            extension,
+            subscriber,
             woken,
             position: position.unwrap_or(now),
             session: state.generation,
@@ -369,15 +383,15 @@ impl ProfileState {
         }
     }
 
-    /// A listener goes; with the last one of an extension nothing more is written for it.
+    /// A listener goes; with the last one of a subscriber nothing more is written for it.
     fn remove_listener(&mut self, listener: u64) {
         let Some(gone) = self.listeners.remove(&listener) else {
             return;
         };
-        if let Some(count) = self.subscribers.get_mut(&gone.extension) {
+        if let Some(count) = self.subscribers.get_mut(&gone.subscriber) {
             *count -= 1;
             if *count == 0 {
-                self.subscribers.remove(&gone.extension);
+                self.subscribers.remove(&gone.subscriber);
             }
         }
     }
@@ -387,8 +401,8 @@ impl ProfileState {
         self.seq += 1;
         self.has_news = true;
         let mut entry = LogEntry { revision: self.revision, event, frames: Vec::new() };
-        for extension in self.subscribers.keys() {
-            entry.frame(self.seq, extension, &self.session);
+        for subscriber in self.subscribers.keys() {
+            entry.frame(self.seq, subscriber, &self.session);
         }
         if self.log.len() == EVENTS_KEPT {
             self.log.pop_front();
@@ -396,11 +410,11 @@ impl ProfileState {
         self.log.push_back(entry);
     }
 
-    /// The frame of the event at a position, for an extension.
-    fn frame(&mut self, position: u64, extension: &Arc<str>) -> Option<Utf8Bytes> {
+    /// The frame of the event at a position, for a subscriber.
+    fn frame(&mut self, position: u64, subscriber: &Subscriber) -> Option<Utf8Bytes> {
         let index = self.index_of(position)?;
         let entry = self.log.get_mut(index)?;
-        entry.frame(position, extension, &self.session)
+        entry.frame(position, subscriber, &self.session)
     }
 
     fn index_of(&self, position: u64) -> Option<usize> {
@@ -452,7 +466,8 @@ impl ProfileState {
 
     fn send_to_host(&mut self, host: u64, script: ScriptId, event: &ScriptEvent) {
         let listener = self.listeners.get(&host);
-        if let Some(extension) = listener.map(|listener| Arc::clone(&listener.extension)) {
+        if let Some(extension) = listener.map(|listener| Arc::clone(&listener.subscriber.extension))
+        {
             self.send_to(host, |_| frame::script(&extension, script, event));
         }
     }
@@ -465,15 +480,15 @@ impl ProfileState {
 }
 
 impl LogEntry {
-    fn frame(&mut self, seq: u64, extension: &Arc<str>, session: &Session) -> Option<Utf8Bytes> {
-        let known = self.frames.iter().find(|(owner, _)| owner == extension);
+    fn frame(&mut self, seq: u64, subscriber: &Subscriber, session: &Session) -> Option<Utf8Bytes> {
+        let known = self.frames.iter().find(|(owner, _)| owner == subscriber);
         if let Some((_, frame)) = known {
             return frame.clone();
         }
         let frame = match &self.event {
             LogEvent::Reset => Some(written(&json!({ "type": "reset", "seq": seq }))),
             LogEvent::Event(event) => {
-                let known = session.browser().extension(extension)?;
+                let known = session.browser().extension(&subscriber.extension)?;
                 let access = Access::Of(known);
                 let frame = || {
                     written(&EventFrame {
@@ -483,10 +498,10 @@ impl LogEntry {
                         seq,
                     })
                 };
-                session.browser().tells(known, event).then(frame)
+                session.browser().tells_part(known, subscriber.part, event).then(frame)
             }
         };
-        self.frames.push((Arc::clone(extension), frame.clone()));
+        self.frames.push((subscriber.clone(), frame.clone()));
         frame
     }
 }

@@ -34,7 +34,7 @@ fn send_message(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error>
         needs_answer: call.style == Style::Callback,
     };
     let (extension, filter) = (&call.caller.extension, frame_filter(call, 2));
-    let request = browser.send_message(extension, tab(call), filter, message, sender)?;
+    let request = browser.send_message(extension, tab(browser, call), filter, message, sender)?;
     Ok(Answer::Later(request))
 }
 
@@ -58,12 +58,16 @@ pub(in crate::operation) const CONNECT: Operation = Operation::without_callback(
 /// Opens a port, which is there at once.
 fn connect(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let name = call.text(1, "name").unwrap_or_default();
-    let port = browser.connect(&call.caller.extension, tab(call), frame_filter(call, 1), name);
+    let (tab, filter) = (tab(browser, call), frame_filter(call, 1));
+    let port = browser.connect(&call.caller.extension, tab, filter, name);
     Ok(Answer::Value(json!({ "name": name, "sender": null, "port": port })))
 }
 
-fn tab(call: &Call<'_>) -> TabId {
-    TabId(call.arguments.integer(0).unwrap_or(TAB_ID_NONE))
+/// The tab that a call names. One that the caller does not see is none.
+fn tab(browser: &Browser, call: &Call<'_>) -> TabId {
+    let id = TabId(call.arguments.integer(0).unwrap_or(TAB_ID_NONE));
+    let window = browser.tab(id).and_then(|tab| browser.window(tab.window));
+    if window.is_ok_and(|window| call.sees(browser, window)) { id } else { TabId(TAB_ID_NONE) }
 }
 
 fn frame_filter<'c>(call: &'c Call<'_>, options: usize) -> FrameFilter<'c> {
