@@ -54,6 +54,9 @@ pub enum Error {
     /// A URL of the developer tools.
     #[error("Cannot navigate to a devtools:// page.")]
     DevtoolsUrl,
+    /// A page of the machine, for an extension that the user does not let read files.
+    #[error("Cannot navigate to a file URL without local file access.")]
+    FileAccess,
     /// An opener in another window.
     #[error("Tab opener must be in the same window as the updated tab.")]
     OpenerInOtherWindow,
@@ -66,6 +69,11 @@ pub enum Error {
     /// The user is dragging a tab (Spec tabs-api §7.1).
     #[error("Tabs cannot be edited right now (user may be dragging a tab).")]
     Dragging,
+    /// A tab whose sound is being captured is neither muted nor let sound.
+    #[error(
+        "Cannot update mute state for tab {0}, tab has audio or video currently being captured"
+    )]
+    Captured(i64),
     /// A state of a window that its size, place or focus contradicts.
     #[error("Invalid value for state")]
     InvalidWindowState,

@@ -96,6 +96,12 @@ fn shown(url: &Url) -> String {
     url.as_str().to_owned()
 }
 
+/// True for a page of the machine's files, or the source of one.
+#[must_use]
+pub fn is_file(url: &str) -> bool {
+    url.strip_prefix("view-source:").unwrap_or(url).starts_with("file:")
+}
+
 /// The key of zoom levels: the host; for pages without one, scheme and path.
 #[must_use]
 pub fn host(url: &str) -> String {
@@ -130,7 +136,7 @@ pub fn title(url: &str) -> String {
         ("", rest)
     } else if let Some(rest) = url.strip_prefix("view-source:http://") {
         ("view-source:", rest)
-    } else if url.starts_with("file:") {
+    } else if is_file(url) {
         let name = url.rsplit('/').next().filter(|name| !name.is_empty());
         return unescaped(name.unwrap_or(url));
     } else if let Some((scheme, rest)) = url.find("://").map(|at| url.split_at(at + 3)) {
@@ -245,6 +251,7 @@ mod tests {
             ("chrome://version/", "chrome://version"),
             ("view-source:http://a.test/a.html", "view-source:a.test/a.html"),
             ("file:///tmp/x.html", "x.html"),
+            ("view-source:file:///tmp/x.html", "x.html"),
             ("http://a.test/x%20y%2Fz", "a.test/x y%2Fz"),
         ] {
             assert_eq!(title(url), shown);

@@ -6,6 +6,8 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tabs_api::browser::user_action::UserAction;
 use tabs_api::browser::{Browser, Compat};
@@ -56,6 +58,11 @@ impl Bench {
     fn act(&mut self, action: Value) -> Value {
         let action: UserAction = serde_json::from_value(action).unwrap();
         self.browser.user_action(NOW, action).unwrap()
+    }
+
+    fn wait(&mut self, millis: u64) {
+        let now = self.browser.time().plus(Duration::from_millis(millis));
+        self.browser.tick(now);
     }
 
     /// The events that the extension is told.
@@ -119,6 +126,7 @@ fn shows(version: u16, item: &str) -> Option<bool> {
                 _ => return None,
             };
             bench.act(change);
+            bench.wait(1_000);
             bench.told().contains(&"tabs.onUpdated")
         }
         [_, _, parameter, member] => {
@@ -210,10 +218,68 @@ fn only_what_a_version_knows_is_told() {
     bench.told();
     let tab = bench.call("tabs.query", json!([{ "active": true }])).unwrap()[0]["id"].clone();
     bench.act(json!({ "type": "audible", "tabId": tab, "audible": true }));
+    bench.wait(5_000);
     assert_eq!(bench.told(), [""; 0]);
     bench.browser.set_version(BrowserVersion(45));
     bench.act(json!({ "type": "audible", "tabId": tab, "audible": false }));
+    bench.wait(5_000);
     assert_eq!(bench.told(), ["tabs.onUpdated"]);
+}
+
+#[test]
+fn a_tab_is_audible_a_moment_after_it_began_to_sound_and_for_seconds_after_it_fell_silent() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.query", json!([{}])).unwrap()[0]["id"].clone();
+    let sound = |sounds: bool| json!({ "type": "audible", "tabId": tab, "audible": sounds });
+    let audible = |bench: &mut Bench, millis| {
+        bench.wait(millis);
+        bench.call("tabs.get", json!([tab])).unwrap()["audible"] == true
+    };
+    bench.act(sound(true));
+    assert!(!audible(&mut bench, 0));
+    assert!(audible(&mut bench, 1_000));
+    bench.act(sound(false));
+    assert!(audible(&mut bench, 2_000), "it sounded in the past couple of seconds");
+    bench.act(sound(true));
+    bench.told();
+    assert!(audible(&mut bench, 5_000), "it sounds again");
+    assert_eq!(bench.told(), [""; 0], "and was audible all the time");
+    bench.act(sound(false));
+    assert!(!audible(&mut bench, 3_000));
+    assert_eq!(bench.told(), ["tabs.onUpdated"]);
+}
+
+#[test]
+fn as_long_as_a_tab_is_being_captured_it_is_muted_and_nobody_changes_that() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.query", json!([{}])).unwrap()[0]["id"].clone();
+    let capture = |captured: bool| json!({ "type": "capture", "tabId": tab, "captured": captured });
+    let muted =
+        |bench: &mut Bench| bench.call("tabs.get", json!([tab])).unwrap()["mutedInfo"].clone();
+    bench.act(capture(true));
+    assert_eq!(bench.told(), ["tabs.onUpdated"]);
+    assert_eq!(muted(&mut bench), json!({ "muted": true, "reason": "capture" }));
+    for value in [true, false] {
+        let refused = bench.call("tabs.update", json!([tab, { "muted": value }])).unwrap_err();
+        let wanted = format!(
+            "Cannot update mute state for tab {tab}, tab has audio or video currently being captured"
+        );
+        assert_eq!(refused, wanted);
+    }
+    bench.act(json!({ "type": "muteSite", "tabId": tab, "muted": false }));
+    assert!(bench.call("tabs.update", json!([tab, { "autoDiscardable": false }])).is_ok());
+    assert_eq!(muted(&mut bench), json!({ "muted": true, "reason": "capture" }));
+    bench.told();
+    bench.act(capture(false));
+    assert_eq!(bench.told(), ["tabs.onUpdated"]);
+    assert_eq!(muted(&mut bench), json!({ "muted": false, "reason": "capture" }));
+    let own = json!({ "extensionId": "e", "muted": true, "reason": "extension" });
+    bench.call("tabs.update", json!([tab, { "muted": true }])).unwrap();
+    bench.told();
+    bench.act(capture(true));
+    bench.act(capture(false));
+    assert_eq!(muted(&mut bench), own, "what was muted before stays so");
+    assert_eq!(bench.told(), [""; 0]);
 }
 
 #[test]
@@ -337,6 +403,56 @@ fn what_was_closed_comes_back_by_its_session() {
     let back = bench.call("sessions.restore", json!([])).unwrap();
     assert_eq!(back["window"]["tabs"].as_array().unwrap().len(), 1);
     assert_eq!(bench.call("sessions.getDevices", json!([])).unwrap(), json!([]));
+}
+
+#[test]
+fn an_extension_goes_to_pages_of_files_where_the_user_lets_it_read_them() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.query", json!([{}])).unwrap()[0]["id"].clone();
+    let url = "file:///tmp/x.html";
+    let source = format!("view-source:{url}");
+    let calls = [
+        ("tabs.create", json!([{ "url": url }])),
+        ("tabs.update", json!([tab, { "url": source }])),
+        ("windows.create", json!([{ "url": ["http://a.test/", url] }])),
+    ];
+    for (name, arguments) in &calls {
+        let refused = bench.call(name, arguments.clone()).unwrap_err();
+        assert_eq!(refused, "Cannot navigate to a file URL without local file access.", "{name}");
+    }
+    assert_eq!(bench.told(), [""; 0]);
+    let manifest = Manifest::read(&json!({ "name": "e" })).unwrap();
+    bench.browser.install(Extension::new("e".into(), &manifest, true));
+    for (name, arguments) in calls {
+        assert!(bench.call(name, arguments).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn pages_of_another_device_have_a_session_and_no_id_and_open_here() {
+    let mut bench = Bench::of(json!({ "name": "e", "permissions": ["tabs"] }), false);
+    let pages = json!([{ "url": "http://a.test/", "title": "A" }, { "url": "http://b.test/" }]);
+    bench.act(json!({ "type": "syncDevice", "name": "phone", "pages": pages }));
+    let devices = bench.call("sessions.getDevices", json!([])).unwrap();
+    assert_eq!(devices[0]["deviceName"], "phone");
+    let window = &devices[0]["sessions"][0]["window"];
+    let tab = &window["tabs"][1];
+    assert!(tab["sessionId"].is_string() && tab.get("id").is_none());
+    assert_eq!((&tab["url"], &tab["index"]), (&json!("http://b.test/"), &json!(1)));
+    let restored = bench.call("sessions.restore", json!([tab["sessionId"]])).unwrap();
+    assert_eq!(restored["tab"]["pendingUrl"], "http://b.test/");
+    assert!(restored["tab"]["id"].is_number());
+    let restored = bench.call("sessions.restore", json!([window["sessionId"]])).unwrap();
+    assert_eq!(restored["window"]["tabs"].as_array().map(Vec::len), Some(2));
+    let none = bench.call("sessions.getDevices", json!([{ "maxResults": 0 }])).unwrap();
+    assert_eq!(none[0]["sessions"], json!([]));
+    let mut other = Bench::of(json!({ "name": "e" }), false);
+    other.act(json!({ "type": "syncDevice", "name": "phone", "pages": pages }));
+    let devices = other.call("sessions.getDevices", json!([])).unwrap();
+    let tab = &devices[0]["sessions"][0]["window"]["tabs"][0];
+    assert!(tab.get("url").is_none() && tab["sessionId"].is_string());
+    other.act(json!({ "type": "syncDevice", "name": "phone", "pages": [] }));
+    assert_eq!(other.call("sessions.getDevices", json!([])).unwrap(), json!([]));
 }
 
 #[test]

@@ -14,18 +14,22 @@ impl Browser {
         }
     }
 
-    /// Takes away what a page tells, if it does: its script goes on.
+    /// Takes away what a page tells or asks, if it does: its script goes on, as if the user had refused.
     pub(in crate::browser) fn end_alert(&mut self, id: TabId) {
+        self.answer_alert(id, false);
+    }
+
+    fn answer_alert(&mut self, id: TabId, accepted: bool) {
         let Some(tab) = self.strips.tab_mut(id).filter(|tab| tab.has_alert) else { return };
         tab.has_alert = false;
         let load = tab.load;
-        self.command(EngineCommand::EndAlert { tab: id, load });
+        self.command(EngineCommand::EndAlert { tab: id, load, accepted });
     }
 
-    /// Takes away what the page of a tab tells, as the user does; one that is hidden shows nothing.
-    pub(super) fn dismiss_alert(&mut self, id: TabId) -> Result<(), Error> {
+    /// Takes away what the page of a tab tells or asks, as the user does; one that is hidden shows nothing.
+    pub(super) fn dismiss_alert(&mut self, id: TabId, accepted: bool) -> Result<(), Error> {
         if self.tab(id)?.has_alert && self.is_active(id) {
-            self.end_alert(id);
+            self.answer_alert(id, accepted);
         }
         Ok(())
     }

@@ -221,27 +221,55 @@ impl Browser {
     }
 }
 
-/// A closed tab as the interface shows it: it has a session and no id.
+/// A closed tab as the interface shows it.
 fn shown(closed: &ClosedTab, index: usize, access: &Access<'_>) -> Value {
-    let (tab, is_active) = (&closed.tab, closed.was_active);
-    let mut members = json!({
-        "active": is_active,
-        "autoDiscardable": false,
-        "discarded": false,
-        "frozen": false,
-        "groupId": 0,
-        "highlighted": false,
-        "incognito": false,
-        "index": index,
-        "lastAccessed": tab.last_accessed.micros() / 1_000,
-        "pinned": tab.pinned,
-        "selected": false,
-        "sessionId": closed.session.to_string(),
-        "windowId": 0,
-    });
-    if let Some(members) = members.as_object_mut().filter(|_| access.sees(tab.id.0, &tab.url)) {
-        members.insert("title".into(), tab.title.as_ref().into());
-        members.insert("url".into(), tab.url.as_ref().into());
+    let tab = &closed.tab;
+    let shown = SessionTab {
+        session: closed.session.to_string(),
+        index,
+        url: &tab.url,
+        title: &tab.title,
+        pinned: tab.pinned,
+        is_active: closed.was_active,
+        last_accessed: tab.last_accessed,
+    };
+    shown.shown(tab.id.0, access)
+}
+
+/// A tab that is not open here: it has a session and no id.
+#[derive(Debug)]
+pub(super) struct SessionTab<'s> {
+    pub(super) session: String,
+    pub(super) index: usize,
+    pub(super) url: &'s str,
+    pub(super) title: &'s str,
+    pub(super) pinned: bool,
+    pub(super) is_active: bool,
+    pub(super) last_accessed: Timestamp,
+}
+
+impl SessionTab<'_> {
+    /// The tab as the interface shows it to somebody with this access; `id` is the one that it had.
+    pub(super) fn shown(&self, id: i64, access: &Access<'_>) -> Value {
+        let mut members = json!({
+            "active": self.is_active,
+            "autoDiscardable": false,
+            "discarded": false,
+            "frozen": false,
+            "groupId": 0,
+            "highlighted": false,
+            "incognito": false,
+            "index": self.index,
+            "lastAccessed": self.last_accessed.micros() / 1_000,
+            "pinned": self.pinned,
+            "selected": false,
+            "sessionId": self.session,
+            "windowId": 0,
+        });
+        if let Some(members) = members.as_object_mut().filter(|_| access.sees(id, self.url)) {
+            members.insert("title".into(), self.title.into());
+            members.insert("url".into(), self.url.into());
+        }
+        members
     }
-    members
 }

@@ -70,10 +70,11 @@ impl Browser {
         }
         tab.frozen = false;
         tab.has_alert = false;
-        tab.audible = false;
+        (tab.audible, tab.sounds, tab.captured) = (false, false, false);
         tab.status = Status::Unloaded;
         tab.pending = None;
         tab.load += 1;
+        tab.document_load = tab.load;
         tab.muted = MutedInfo::default();
         tab.zoom = ZoomState::default();
         let window = tab.window;

@@ -11,13 +11,36 @@ use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
 use crate::error::Error;
 use crate::id::TabId;
 
+/// True for what the script of a document does beside a navigation that began after the document's own.
+fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
+    match event {
+        PageEvent::Committed { .. }
+        | PageEvent::Aborted
+        | PageEvent::HandedOver
+        | PageEvent::Complete
+        | PageEvent::Icon(_) => false,
+        PageEvent::Navigates(_)
+        | PageEvent::Replaces(_)
+        | PageEvent::Reloads
+        | PageEvent::Traverses(_)
+        | PageEvent::PushesState(_)
+        | PageEvent::ReplacesState(_)
+        | PageEvent::SetsFragment(_) => tab.pending.is_none(),
+        _ => true,
+    }
+}
+
 impl Browser {
-    /// Takes an event of the engine. One of a navigation that another has overtaken is dropped.
+    /// Takes an event of the engine. One of a navigation that another has overtaken is dropped; the script of a document goes on until
+    /// the next one comes.
     pub fn on_engine_event(&mut self, now: Timestamp, event: EngineEvent) {
         self.now = self.now.max(now);
         match event {
             EngineEvent::Page { tab, load, event } => {
-                if self.strips.tab(tab).is_some_and(|state| state.load == load) {
+                let is_current = |state: &Tab| {
+                    state.load == load || state.document_load == load && goes_on(&event, state)
+                };
+                if self.strips.tab(tab).is_some_and(is_current) {
                     self.on_page_event(tab, event);
                 }
             }
@@ -72,7 +95,7 @@ impl Browser {
                 self.emit_updated(id, Change { icon: Some(url), ..Change::default() });
             }
             PageEvent::Complete => self.complete(id),
-            PageEvent::Audible(audible) => self.set_audible(id, audible),
+            PageEvent::Sounds(sounds) => self.set_sounding(id, sounds),
             PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push),
             PageEvent::Replaces(url) => {
                 self.navigate_by_page(id, &url, NavigationKind::Replace);
@@ -176,14 +199,6 @@ impl Browser {
         self.emit_updated(id, Change { status: Some(Status::Complete), ..Change::default() });
         self.freeze_later(id);
         self.answer_languages(id);
-    }
-
-    pub(super) fn set_audible(&mut self, id: TabId, audible: bool) {
-        let Some(tab) = self.strips.tab_mut(id).filter(|tab| tab.audible != audible) else {
-            return;
-        };
-        tab.audible = audible;
-        self.emit_updated(id, Change { audible: Some(audible), ..Change::default() });
     }
 
     /// Does on a tab's page what the user did there, with a script to run as part of it.

@@ -51,13 +51,10 @@ impl Focus {
         true
     }
 
-    /// Takes the focus from a window; `false` where it has it not. No other one gets it, but the next counts as the last that had it.
+    /// Takes the focus from a window; `false` where it has it not. No other one gets it, and it counts still as the last that had it.
     pub(super) fn take(&mut self, window: WindowId) -> bool {
         let had_focus = self.has(window);
-        if had_focus {
-            self.order.rotate_left(1);
-            self.is_lost = true;
-        }
+        self.is_lost |= had_focus;
         had_focus
     }
 

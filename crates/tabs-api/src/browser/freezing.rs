@@ -61,6 +61,7 @@ impl Browser {
                 }
             }
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
+            Timer::Sound { tab, sound } => self.tell_sound(*tab, *sound),
             Timer::PageRestored { tab, load, frozen } => {
                 if self.strips.tab(*tab).is_some_and(|state| state.load == *load) {
                     self.set_frozen(*tab, *frozen);

@@ -242,6 +242,7 @@ impl Browser {
         );
         self.emit_zoom_unchanged(id);
         if !is_same_document {
+            self.set_sounding(id, false);
             // The browser tells of a page that it keeps only once the new one is there.
             if cache.keeps_left {
                 self.end_document(id, UnloadReason::Navigated);
@@ -252,6 +253,7 @@ impl Browser {
                 return;
             };
             tab.was_shown = false;
+            tab.document_load = tab.load;
             // A page that comes back from the cache has its title, and has run its script.
             tab.keeps_title = cache.came_back;
             let load = tab.load;

@@ -14,6 +14,7 @@ pub(crate) mod closed;
 pub mod content_scripts;
 mod context_group;
 mod counters;
+pub mod devices;
 mod dirty;
 mod discarding;
 mod engine_event;
@@ -31,6 +32,7 @@ mod mute;
 mod restored;
 pub mod script_event;
 pub(crate) mod scripting;
+mod sound;
 pub(crate) mod strip;
 pub mod tab;
 pub(crate) mod tab_group;
@@ -50,6 +52,7 @@ use self::captures::Captures;
 use self::closed::ClosedTabs;
 use self::content_scripts::ContentScripts;
 use self::counters::Counters;
+use self::devices::Devices;
 use self::dirty::DirtySet;
 use self::event::Event;
 use self::extensions::Extensions;
@@ -95,6 +98,7 @@ pub struct Browser {
     captures: Captures,
     languages: LanguageQueries,
     closed_tabs: ClosedTabs,
+    devices: Devices,
     messaging: Messaging,
     content_scripts: ContentScripts,
     timers: Timers,
@@ -123,6 +127,7 @@ impl Browser {
             captures: Captures::default(),
             languages: LanguageQueries::default(),
             closed_tabs: ClosedTabs::default(),
+            devices: Devices::default(),
             messaging: Messaging::default(),
             content_scripts: ContentScripts::default(),
             timers: Timers::default(),

@@ -162,6 +162,8 @@ pub struct Tab {
     pub pending: Option<PendingNavigation>,
     /// Numbers its navigations; an event of an older one is ignored.
     pub load: u64,
+    /// The number of the navigation that its document came with.
+    pub document_load: u64,
     /// The state of its page.
     pub status: Status,
     /// True if it is out of memory.
@@ -170,6 +172,10 @@ pub struct Tab {
     pub frozen: bool,
     /// True if it made a sound just now.
     pub audible: bool,
+    /// True if its page sounds at this moment.
+    pub sounds: bool,
+    /// Numbers the changes of that.
+    pub sound: u64,
     /// True if it may be discarded without being asked for.
     pub auto_discardable: bool,
     /// True if its sound is being captured.
@@ -234,10 +240,13 @@ impl Tab {
             icon: None,
             pending: None,
             load: 0,
+            document_load: 0,
             status: Status::Complete,
             discarded: false,
             frozen: false,
             audible: false,
+            sounds: false,
+            sound: 0,
             auto_discardable: true,
             captured: false,
             muted: MutedInfo::default(),

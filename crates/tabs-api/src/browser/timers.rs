@@ -15,6 +15,8 @@ pub(super) enum Timer {
     PageRestored { tab: TabId, load: u64, frozen: bool },
     /// A tab that is shown again is no longer frozen.
     Unfreeze(TabId),
+    /// A sound has lasted for long enough, or a silence.
+    Sound { tab: TabId, sound: u64 },
 }
 
 /// Timers by the time at which they fire, and of one time by the order in which they were set.

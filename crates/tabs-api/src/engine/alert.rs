@@ -13,8 +13,9 @@ use crate::id::TabId;
 pub(super) struct Alert {
     /// The address of the page.
     pub(super) url: String,
-    /// The script behind it.
-    pub(super) rest: Option<Box<Script>>,
+    /// The script behind it: where the user accepts, and where not.
+    pub(super) accepted: Option<Box<Script>>,
+    pub(super) refused: Option<Box<Script>>,
     opens: Timestamp,
     /// Messages and ports for the content scripts of the page.
     pub(super) held: Vec<EngineCommand>,
@@ -31,9 +32,10 @@ impl Alerts {
         tab: TabId,
         opens: Timestamp,
         url: &str,
-        rest: Option<Box<Script>>,
+        (accepted, refused): (Option<Box<Script>>, Option<Box<Script>>),
     ) {
-        self.0.insert(tab, Alert { url: url.to_owned(), rest, opens, held: Vec::new() });
+        let url = url.to_owned();
+        self.0.insert(tab, Alert { url, accepted, refused, opens, held: Vec::new() });
     }
 
     /// Takes away the alert of a tab.

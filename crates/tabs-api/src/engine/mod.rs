@@ -75,8 +75,8 @@ pub enum EngineCommand {
     Disconnect { port: String },
     /// The user did something on a page, with a script to run as part of it.
     Gesture { tab: TabId, load: u64, url: String, is_shown: bool, script: Option<String> },
-    /// Take away what a page told the user: its script goes on, as one of this load.
-    EndAlert { tab: TabId, load: u64 },
+    /// Take away what a page told or asked the user: its script goes on, as one of this load.
+    EndAlert { tab: TabId, load: u64, accepted: bool },
     /// A page has begun to arrive: its script runs, and more slowly where nobody sees it.
     Begin { tab: TabId, load: u64, is_shown: bool },
 }
@@ -122,7 +122,7 @@ pub enum PageEvent {
     /// The page is there.
     Complete,
     /// The page makes a sound, or has stopped.
-    Audible(bool),
+    Sounds(bool),
     /// The page's script goes to an address.
     Navigates(String),
     /// The page's script goes to an address in place of its own.

@@ -36,6 +36,13 @@ pub enum Script {
     Play(Duration),
     /// Tells the user something, and goes on once that was taken away.
     Alert(Option<Box<Self>>),
+    /// Asks the user something, and goes on with what follows from the answer.
+    Ask {
+        /// What it does where the user accepts.
+        accepted: Option<Box<Self>>,
+        /// What it does where the user does not, or where the question is taken away.
+        refused: Option<Box<Self>>,
+    },
 }
 
 /// Reads `t=300: location.href='/b.html'` and its kin: the time after which a script runs, and what it does.
@@ -57,6 +64,9 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(rest) = action.strip_prefix("alert(") {
         let (_, behind) = rest.split_once(");").unwrap_or((rest, ""));
         return Some(Script::Alert(action_of(behind).map(Box::new)));
+    }
+    if let Some(asking) = asking_script(action) {
+        return Some(asking);
     }
     if let Some((_, link)) = action.split_once("a.href=") {
         return link_script(link);
@@ -105,6 +115,24 @@ fn action_of(action: &str) -> Option<Script> {
         "window.close" => Script::Close,
         _ => return None,
     })
+}
+
+/// Reads a script with `confirm` or `prompt` in it: what it does with each of the two results in their place.
+fn asking_script(action: &str) -> Option<Script> {
+    let (at, name) =
+        ["confirm(", "prompt("].iter().find_map(|name| action.find(name).map(|at| (at, *name)))?;
+    let (before, rest) = (action.get(..at)?, action.get(at + name.len()..)?);
+    let (given, behind) = rest.split_once(')')?;
+    let (accepted, refused) = match name {
+        "confirm(" => ("true", "false"),
+        // The text that stands in the field at first.
+        _ => {
+            let text = given.split_once(',').map_or("", |(_, text)| text.trim());
+            (text.trim_matches(['\'', '"']), "null")
+        }
+    };
+    let with = |result: &str| action_of(&format!("{before}'{result}'{behind}")).map(Box::new);
+    Some(Script::Ask { accepted: with(accepted), refused: with(refused) })
 }
 
 /// The text that a `javascript:` address results in, which takes the place of the document: its title shows.
@@ -259,7 +287,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Some(script), "{text}");
         }
-        assert_eq!(read("confirm(1)"), None);
+        assert_eq!(read("print()"), None);
     }
 
     #[test]
@@ -271,6 +299,19 @@ mod tests {
             ("setTimeout(()=>{alert(1);document.title='after'},0);0", Some(Box::new(title))),
         ] {
             assert_eq!(read(text), Some(Script::Alert(rest)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_question_results_in_decides_how_its_script_goes_on() {
+        let titled = |title: &str| Some(Box::new(Script::Title(title.into())));
+        for (text, accepted, refused) in [
+            ("document.title=String(confirm('sure?'))", titled("true"), titled("false")),
+            ("document.title=String(prompt(1,2))", titled("2"), titled("null")),
+            ("document.title=prompt('name')", titled(""), titled("null")),
+            ("confirm(1)", None, None),
+        ] {
+            assert_eq!(read(text), Some(Script::Ask { accepted, refused }), "{text}");
         }
     }
 

@@ -32,9 +32,6 @@ const ICON: Duration = Duration::from_millis(12);
 const HIDDEN_TIMER: Duration = Duration::from_millis(900);
 /// The time that a way through a port takes.
 const PORT: Duration = Duration::from_millis(1);
-/// The time that a sound must last to be noticed, and for which it is still counted after its end.
-const HEARD_AFTER: Duration = Duration::from_millis(200);
-const HEARD_FOR: Duration = Duration::from_millis(2_500);
 
 /// An engine without a browser.
 pub struct SimEngine {
@@ -396,15 +393,16 @@ impl SimEngine {
             // A page may not open another one by itself.
             Script::Open(_) => {}
             Script::Alert(rest) => {
-                self.alerts.add(tab, when, base, rest.clone());
+                self.alerts.add(tab, when, base, (rest.clone(), rest.clone()));
+                self.at(when, page_event(tab, load, PageEvent::Alerts));
+            }
+            Script::Ask { accepted, refused } => {
+                self.alerts.add(tab, when, base, (accepted.clone(), refused.clone()));
                 self.at(when, page_event(tab, load, PageEvent::Alerts));
             }
             Script::Play(length) => {
-                self.at(when.plus(HEARD_AFTER), page_event(tab, load, PageEvent::Audible(true)));
-                self.at(
-                    when.plus(*length).plus(HEARD_FOR),
-                    page_event(tab, load, PageEvent::Audible(false)),
-                );
+                self.at(when, page_event(tab, load, PageEvent::Sounds(true)));
+                self.at(when.plus(*length), page_event(tab, load, PageEvent::Sounds(false)));
             }
         }
     }
@@ -531,9 +529,10 @@ impl Engine for SimEngine {
                     self.run(when, tab, load, &url, &script, true);
                 }
             }
-            EngineCommand::EndAlert { tab, load } => {
+            EngineCommand::EndAlert { tab, load, accepted } => {
                 let Some(alert) = self.alerts.take(tab) else { return };
-                if let Some(script) = alert.rest {
+                let rest = if accepted { alert.accepted } else { alert.refused };
+                if let Some(script) = rest {
                     let when = now.plus(Duration::from_millis(1));
                     self.run(when, tab, load, &alert.url, &script, false);
                 }

@@ -2,10 +2,11 @@
 
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
-use crate::extension::permission::Access;
+use crate::extension::permission::{Access, Extension};
 use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
 use crate::js_value::JsValue;
 use crate::operation::argument::Arguments;
+use crate::url::{is_file, resolve};
 
 /// The part of an extension that a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +95,14 @@ impl<'c> Call<'c> {
             Some(one) => one.integer().into_iter().collect(),
             None => Vec::new(),
         }
+    }
+
+    /// The URL that a text of the caller's leads to. Pages of the machine are for those alone whom the user lets read files.
+    pub(crate) fn url(&self, browser: &Browser, text: &str) -> Result<String, Error> {
+        let url = resolve(text, &self.caller.extension)?;
+        let reads_files =
+            browser.extension(&self.caller.extension).is_none_or(Extension::reads_files);
+        if is_file(&url) && !reads_files { Err(Error::FileAccess) } else { Ok(url) }
     }
 
     /// The window that the call comes from; for a worker the one that had the focus last.

@@ -28,9 +28,14 @@ pub(super) const GET_RECENTLY_CLOSED: Operation = Operation::new(
 )
 .question();
 
-fn get_recently_closed(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+/// The number of entries that a call asks for.
+fn count(call: &Call<'_>) -> usize {
     let count = call.number(0, "maxResults").and_then(|count| usize::try_from(count).ok());
-    let closed = browser.recently_closed(count.unwrap_or(CLOSED_MAX), &call.access(browser));
+    count.unwrap_or(CLOSED_MAX)
+}
+
+fn get_recently_closed(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let closed = browser.recently_closed(count(call), &call.access(browser));
     Ok(Answer::Value(closed.into()))
 }
 
@@ -38,12 +43,12 @@ pub(super) const GET_DEVICES: Operation = Operation::new(
     "sessions.getDevices",
     &[FILTER],
     get_devices,
-    "The other devices of the user, of which there are none here.",
+    "The other devices of the user, with the pages that are open there.",
 )
 .question();
 
-fn get_devices(_: &mut Browser, _: &Call<'_>) -> Result<Answer, Error> {
-    Ok(Answer::Value(Value::Array(Vec::new())))
+fn get_devices(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    Ok(Answer::Value(Value::Array(browser.devices(count(call), &call.access(browser)))))
 }
 
 pub(super) const RESTORE: Operation = Operation::new(
@@ -57,7 +62,14 @@ fn restore(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     browser.check_not_dragging()?;
     let fallback = call.current_window(browser)?;
     let session = call.arguments.at(0).and_then(crate::js_value::JsValue::text);
-    let (restored, closed_at) = browser.restore_closed(session, fallback)?;
+    let elsewhere = match session {
+        Some(session) => browser.open_from_device(session, fallback)?,
+        None => None,
+    };
+    let (restored, closed_at) = match elsewhere {
+        Some(opened) => opened,
+        None => browser.restore_closed(session, fallback)?,
+    };
     let access = call.access(browser);
     let (name, shown) = match restored {
         Restored::Tab(id) => {

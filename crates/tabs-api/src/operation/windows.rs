@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::browser::incognito::is_allowed_incognito;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::window::{Window, WindowKind};
+use crate::browser::window::{Window, WindowKind, WindowView};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
@@ -12,7 +12,6 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{GET_OPTIONS, ID, WINDOW, WINDOW_STATE};
 use crate::operation::schema::{Parameter, Property, Schema};
-use crate::url::resolve;
 
 fn window_answer(
     browser: &Browser,
@@ -155,8 +154,7 @@ pub(super) const CREATE: Operation = Operation::new(
 fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_state(call, 0)?;
     let urls = call.texts(0, "url").into_iter();
-    let urls =
-        urls.map(|text| resolve(text, &call.caller.extension)).collect::<Result<Vec<_>, _>>()?;
+    let urls = urls.map(|text| call.url(browser, text)).collect::<Result<Vec<_>, _>>()?;
     let incognito = call.boolean(0, "incognito").unwrap_or(false);
     let urls = if incognito { allowed_incognito(urls)? } else { urls };
     let tab = call.number(0, "tabId");
@@ -169,24 +167,34 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     let is_popup = matches!(call.text(0, "type"), Some("popup" | "panel"));
     let kind = if is_popup { WindowKind::Popup } else { WindowKind::Normal };
-    let window = browser.open_window(kind, incognito, placement(call, 0))?;
+    let is_minimized = call.text(0, "state") == Some("minimized");
+    // The window manager minimizes it once it is there.
+    let state = placement(call, 0);
+    let placement =
+        WindowPlacement { state: state.state.clone().filter(|_| !is_minimized), ..state };
+    let window = browser.open_window(kind, incognito, placement)?;
     match tab {
         Some((tab, _)) => browser.fill_window_with(window, tab)?,
         // Without a page such a window stays empty.
         None if is_popup && urls.is_empty() => {}
         None => browser.fill_window(window, &urls)?,
     }
-    let is_minimized = call.text(0, "state") == Some("minimized");
     if call.boolean(0, "focused").unwrap_or(!is_minimized) {
         browser.give_focus(window);
     }
-    if !call.sees(browser, browser.window(window)?) {
-        return Ok(Answer::Value(Value::Null));
-    }
     // As recorded: the window manager has not given it the focus yet when it is given back.
-    let mut answer = browser.window_view(browser.window(window)?, true, &call.access(browser));
-    answer.focused = false;
-    Ok(Answer::Window(Box::new(answer)))
+    let state = browser.window(window)?;
+    let view = browser.window_view(state, true, &call.access(browser));
+    let answer = if call.sees(browser, state) {
+        Answer::Window(Box::new(WindowView { focused: false, ..view }))
+    } else {
+        Answer::Value(Value::Null)
+    };
+    if is_minimized {
+        let state = Some("minimized".into());
+        browser.place_window(window, WindowPlacement { state, ..WindowPlacement::default() })?;
+    }
+    Ok(answer)
 }
 
 /// The pages among these that an incognito window shows.

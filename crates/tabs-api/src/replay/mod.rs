@@ -426,11 +426,11 @@ fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
     )
 }
 
-/// The extension of a variant; two of them are let into incognito windows.
+/// The extension of a variant; two of them are let into incognito windows, and one may not read files.
 fn extension(id: &str, variant: &str) -> Extension {
     let is_let = ["spanning", "split"].contains(&variant);
     let files = RECORDED_FILES.iter().map(|file| (*file).to_owned()).collect();
-    Extension::new(id.to_owned(), &manifest(variant), true)
+    Extension::new(id.to_owned(), &manifest(variant), variant != "nofiles")
         .let_incognito(is_let)
         .with_files(Some(files))
 }

@@ -249,7 +249,6 @@ impl Pointer {
         }
         match self.grip {
             Some(grip) if key == "Escape" => Some(self.give_up(browser, grip)),
-            _ if key == "Escape" => Some(Ok(())),
             _ => press_key(browser, key),
         }
     }
@@ -343,7 +342,7 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         Some(UserAction::Activate { tab_id: tab.0 })
     };
     let action = match key {
-        "Return" => UserAction::DismissAlert { tab_id },
+        "Return" | "Escape" => UserAction::DismissAlert { tab_id, accepted: key == "Return" },
         "ctrl+n" => UserAction::NewWindow { incognito: false },
         "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },

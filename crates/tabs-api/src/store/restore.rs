@@ -105,7 +105,10 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.discarded = row.discarded;
     tab.status = if row.discarded { Status::Unloaded } else { Status::Complete };
     tab.auto_discardable = row.auto_discardable;
-    tab.muted = MutedInfo { muted: row.muted, reason: row.mute_reason.as_deref().map(mute_reason) };
+    let reason = row.mute_reason.as_deref().map(mute_reason);
+    // A capture does not outlive the browser.
+    let muted = row.muted && reason != Some(MuteReason::Capture);
+    tab.muted = MutedInfo { muted, reason };
     tab.was_shown = row.was_shown;
     let entry = |(document, (url, title, was_used)): (u64, (String, String, bool))| HistoryEntry {
         url: url.into(),

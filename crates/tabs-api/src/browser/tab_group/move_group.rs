@@ -63,7 +63,9 @@ impl Browser {
         }
         if let Some(active) = active {
             self.tell_shown(active)?;
+            self.expand_around(active)?;
         }
+        let moved = self.group(group.id.0)?.clone();
         self.emit(Event::GroupCreated(moved.clone()));
         self.emit(Event::GroupUpdated(moved.clone()));
         Ok(moved)

@@ -9,6 +9,7 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
+use crate::browser::devices::DevicePage;
 use crate::error::Error;
 
 /// One action of the control side, as `{"type": "activate", "tabId": 1000002}`.
@@ -109,10 +110,13 @@ pub enum UserAction {
         /// The window for it, if its own is gone.
         window_id: i64,
     },
-    /// The user takes away what the page of a tab tells by `alert`.
+    /// The user takes away what the page of a tab tells by `alert`, or asks by `confirm` and `prompt`.
     DismissAlert {
         /// The tab.
         tab_id: i64,
+        /// True if the user accepts.
+        #[serde(default = "yes")]
+        accepted: bool,
     },
     /// The user loads a page again.
     Reload {
@@ -220,6 +224,13 @@ pub enum UserAction {
         #[serde(default)]
         incognito: bool,
     },
+    /// Another device of the user tells which pages are open there; without any it is gone.
+    SyncDevice {
+        /// Its name.
+        name: String,
+        /// The pages.
+        pages: Vec<DevicePage>,
+    },
     /// The user focuses a window.
     Focus {
         /// The window.
@@ -230,6 +241,10 @@ pub enum UserAction {
         /// The window.
         window_id: i64,
     },
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// An entry of a tab's menu.

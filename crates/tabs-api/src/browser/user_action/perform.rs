@@ -6,7 +6,6 @@ use super::UserAction;
 use crate::browser::Browser;
 use crate::browser::closed::Restored;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::tab::MuteReason;
 use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
@@ -66,7 +65,9 @@ impl Browser {
                     (Restored::Window(window), _) => json!({ "windowId": window.0 }),
                 });
             }
-            UserAction::DismissAlert { tab_id } => self.dismiss_alert(TabId(tab_id))?,
+            UserAction::DismissAlert { tab_id, accepted } => {
+                self.dismiss_alert(TabId(tab_id), accepted)?
+            }
             UserAction::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
             UserAction::Traverse { tab_id, forward } => {
                 let tab = self.tab(TabId(tab_id))?;
@@ -98,12 +99,11 @@ impl Browser {
                 self.invoke(TabId(tab_id), &extension_id)?
             }
             UserAction::Capture { tab_id, captured } => {
-                self.tab_mut(TabId(tab_id))?.captured = captured;
-                self.set_muted(TabId(tab_id), captured, MuteReason::Capture)?;
+                self.set_captured(TabId(tab_id), captured)?
             }
             UserAction::Audible { tab_id, audible } => {
                 let tab = self.tab(TabId(tab_id))?.id;
-                self.set_audible(tab, audible);
+                self.set_sounding(tab, audible);
             }
             UserAction::Freeze { tab_id, frozen } => {
                 let tab = self.tab(TabId(tab_id))?.id;
@@ -115,6 +115,7 @@ impl Browser {
             UserAction::Replace { tab_id, url } => {
                 return Ok(tab_id_json(self.replace_with_prerendered(TabId(tab_id), &url)?));
             }
+            UserAction::SyncDevice { name, pages } => self.sync_device(name, pages)?,
             UserAction::OpenWindow { kind, url, incognito } => {
                 return self.open_window_of_kind(&kind, &url, incognito);
             }

@@ -9,7 +9,6 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{ID, IDS, WINDOW};
 use crate::operation::schema::{Parameter, Property, Schema};
-use crate::url::resolve;
 
 pub(in crate::operation) const CREATE: Operation = Operation::new(
     "tabs.create",
@@ -31,7 +30,7 @@ pub(in crate::operation) const CREATE: Operation = Operation::new(
 
 /// Opens a tab. The URL is checked before the opener, the opener before the window.
 fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let url = call.text(0, "url").map(|text| resolve(text, &call.caller.extension)).transpose()?;
+    let url = call.text(0, "url").map(|text| call.url(browser, text)).transpose()?;
     let opener = call.number(0, "openerTabId");
     let opener = opener.map(|id| browser.tab(TabId(id)).map(|tab| tab.id)).transpose()?;
     let window = call.window_or_current(browser, call.number(0, "windowId"))?;

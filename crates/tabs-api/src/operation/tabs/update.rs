@@ -10,7 +10,6 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::ID;
 use crate::operation::schema::{Parameter, Property, Schema};
-use crate::url::resolve;
 
 pub(in crate::operation) const UPDATE: Operation = Operation::new(
     "tabs.update",
@@ -38,6 +37,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = call.tab_or_active(browser, 0)?;
     update_selection(browser, call, id)?;
     if let Some(muted) = call.boolean(1, "muted") {
+        browser.check_not_captured(id)?;
         let reason = MuteReason::Extension(call.caller.extension.as_str().into());
         browser.set_muted(id, muted, reason)?;
     }
@@ -52,7 +52,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         browser.set_pinned(id, pinned)?;
     }
     if let Some(url) = call.text(1, "url") {
-        let url = resolve(url, &call.caller.extension)?;
+        let url = call.url(browser, url)?;
         browser.navigate_by_code(id, &url, NavigationKind::Push);
     }
     call.tab_answer(browser, id)
