@@ -78,6 +78,7 @@ fn bodies_of_every_size_come_back(store: &dyn Blobs) {
             assert_eq!(stat.bytes, bytes as u64);
             assert_eq!(stat.id.created(), NOW, "a name begins with its time");
             assert_eq!(store.stat(stat.id), Ok(stat));
+            assert_eq!(store.length(stat.id), Ok(stat.bytes));
             assert!(
                 read(store, stat.id, 0..stat.bytes).unwrap() == body,
                 "{bytes} bytes come back"
@@ -163,8 +164,11 @@ fn a_sweep_takes_old_orphans_alone(store: &dyn Blobs) {
     let named = write(store, old, &body(10, 1), 10, false);
     let orphan = write(store, old, &body(300_000, 2), 1 << 20, false);
     let young = write(store, NOW, &body(10, 3), 10, false);
-    let swept = sweep(store, NOW, |id| id == named.id, &|| true).unwrap();
-    assert_eq!((swept.seen, swept.orphans, swept.bytes), (2, 1, orphan.bytes));
+    // A store that others write to as well takes a second look.
+    let looks = [(); 2].map(|()| sweep(store, NOW, |id| id == named.id, &|| true).unwrap());
+    assert_eq!(looks[0].seen, 2, "a sweep sees what is old");
+    assert_eq!(looks.iter().map(|swept| swept.orphans).sum::<u64>(), 1);
+    assert_eq!(looks.iter().map(|swept| swept.bytes).sum::<u64>(), orphan.bytes);
     assert_eq!(store.list(None, 10).unwrap(), [named, young]);
 }
 

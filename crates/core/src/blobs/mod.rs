@@ -8,11 +8,14 @@ pub mod conformance;
 #[cfg(feature = "sled")]
 mod directory;
 mod memory;
+#[cfg(feature = "object-store")]
+pub mod remote;
 
 #[cfg(feature = "sled")]
 pub use directory::{Directory, DirectoryStats};
 pub use memory::MemoryBlobs;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 
@@ -125,11 +128,34 @@ pub trait Blobs: Send + Sync {
     /// `Absent`, `Corrupt`, `Unavailable`.
     fn stat(&self, id: BlobId) -> Result<BlobStat, BlobError>;
 
+    /// The length of a finished blob, for a reader who opens it next. Where its name says that, whether it is there is left to the first read.
+    ///
+    /// # Errors
+    /// `Absent`, `Corrupt`, `Unavailable`.
+    fn length(&self, id: BlobId) -> Result<u64, BlobError> {
+        Ok(self.stat(id)?.bytes)
+    }
+
     /// At most `limit` finished blobs with names after `after`, in the order of their names: for sweeps and `verify`.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError>;
+
+    /// Tells whether other processes may write to the store: then a sweep of it is never the last one.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Those of `orphans`, which no record names, that may be deleted now: all of them, where this process alone writes to the store. One that
+    /// others write to as well marks them, and gives those that it marked a day ago by its own clock: they were looked at twice, and what
+    /// another instance has just written is named in between. It blocks.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    fn ripe_orphans(&self, orphans: Vec<BlobId>) -> Result<Vec<BlobId>, BlobError> {
+        Ok(orphans)
+    }
 
     /// Told by [`sweep`] of each orphan that it deleted, for an engine that counts them for its operator.
     fn orphan_swept(&self, _orphan: BlobStat) {}
@@ -181,8 +207,9 @@ pub async fn clear(blobs: &dyn Blobs) {
         let page = blobs.list(after, CLEAR_STEP).unwrap_or_default();
         let Some(last) = page.last() else { return };
         after = Some(last.id);
-        for stat in &page {
-            let _ = blobs.delete(stat.id).await;
+        let deletions: Vec<_> = page.iter().map(|stat| blobs.delete(stat.id)).collect();
+        for deletion in deletions {
+            let _ = deletion.await;
         }
     }
 }
@@ -202,7 +229,7 @@ pub struct Swept {
 }
 
 /// Deletes every blob that was created before `before` and that `is_named` does not know: what an upload
-/// left that never came to its record. It ends early where `goes_on` says no, which it is asked after each page. It blocks; call it on a
+/// left that never came to its record. A store that others write to takes a second look ([`Blobs::ripe_orphans`]). It ends early where `goes_on` says no, which it is asked after each page. It blocks; call it on a
 /// thread of its own.
 ///
 /// # Errors
@@ -219,8 +246,11 @@ pub fn sweep(
         let page = blobs.list(after, SWEEP_STEP)?;
         // Names sort by age, so everything behind the first that is too young is so as well.
         let old = page.iter().take_while(|stat| stat.id.created() < before).count();
-        let orphans: Vec<_> =
+        let mut orphans: Vec<_> =
             page.iter().take(old).filter(|stat| !is_named(stat.id)).copied().collect();
+        let ripe = blobs.ripe_orphans(orphans.iter().map(|stat| stat.id).collect())?;
+        let ripe: BTreeSet<_> = ripe.into_iter().collect();
+        orphans.retain(|stat| ripe.contains(&stat.id));
         swept.seen += old as u64;
         // Together, since those of a pack then share a sync.
         let deletions: Vec<_> = orphans.iter().map(|stat| blobs.delete(stat.id)).collect();

@@ -13,6 +13,8 @@ use crate::store::lifecycle::DAY_SECONDS;
 
 /// Time between two passes that free replaced bodies.
 const PASS_EVERY: Duration = Duration::from_secs(60);
+/// Time between two sweeps of bodies on a store that other instances write to: each is a second look at what the one before it found.
+const SWEEP_EVERY: Duration = Duration::from_secs(25 * 60 * 60);
 /// Time between two looks at the clock for a new day, and between two at the clients that read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -35,12 +37,16 @@ impl ObjectPut {
         });
         let (service, start) = (Arc::downgrade(&self.0), self.0.clock.now());
         tokio::spawn(async move {
-            let mut sweep_from = Some(start);
+            let mut next_sweep = Some((start, tokio::time::Instant::now()));
             let mut worker = LifecycleWorker::default();
             while let Some(inner) = service.upgrade() {
                 let day = day_of(&*inner.clock);
                 let service_now = Self(inner);
-                let sweep_from = sweep_from.take();
+                let now = tokio::time::Instant::now();
+                let sweep_from = next_sweep.take_if(|(_, at)| *at <= now).map(|(from, _)| from);
+                if sweep_from.is_some() && service_now.0.bodies.blobs.is_shared() {
+                    next_sweep = Some((service_now.0.clock.now(), now + SWEEP_EVERY));
+                }
                 let pass = tokio::task::spawn_blocking(move || {
                     service_now.apply_lifecycle(&mut worker);
                     let freed = service_now.collect_garbage(sweep_from);

@@ -211,8 +211,7 @@ impl ReadAhead {
             }
             let key = self.object.key_of(&part, &self.key, &self.bodies.keyring)?;
             if matches!(range.parts, Parts::Chunks { .. })
-                && self.bodies.blobs.stat(part.blob)?.bytes
-                    != encrypted_size(part.bytes, key.layers())
+                && self.bodies.blobs.length(part.blob)? != encrypted_size(part.bytes, key.layers())
             {
                 return Err(Error::Damaged);
             }

@@ -1,7 +1,7 @@
 //! Work beside the requests: upload sessions end when their week is over, and space is given back.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use triptych_core::kv::run_blocking;
@@ -14,6 +14,8 @@ use crate::upload::{media, orphan, session};
 
 /// Pause between two looks; the service's own clock says what is over, so that a clock that was moved is followed soon.
 const EVERY: Duration = Duration::from_secs(2);
+/// Time between two sweeps of bodies on a store that other instances write to.
+const SWEEP_EVERY: Duration = Duration::from_secs(25 * 60 * 60);
 /// Sessions that one transaction ends: each has a few dozen rows at the most.
 const SESSIONS_PER_STEP: usize = 8;
 
@@ -33,14 +35,26 @@ impl Drop for BackgroundHandle {
     }
 }
 
+/// Sweeps orphans; again each day where other instances write to the store, which takes a second look.
+async fn sweep_orphans(service: Weak<Inner>) {
+    while let Some(inner) = service.upgrade() {
+        let service = BackgroundHandle::of(&VideoApi(inner));
+        let is_last = !service.0.0.blobs.is_shared();
+        let _ = tokio::task::spawn_blocking(move || service.0.sweep_orphans()).await;
+        if is_last {
+            break;
+        }
+        tokio::time::sleep(SWEEP_EVERY).await;
+    }
+}
+
 impl VideoApi {
     /// Starts what goes on beside the requests. It ends with the last handle of the service. Call it within a tokio runtime.
     pub fn start_background_tasks(&self) {
         let service = Arc::downgrade(&self.0);
         // What an earlier process deleted and did not free.
         self.sweep_soon();
-        let sweeper = BackgroundHandle::of(self);
-        tokio::task::spawn_blocking(move || sweeper.0.sweep_orphans());
+        tokio::spawn(sweep_orphans(Arc::downgrade(&self.0)));
         tokio::spawn(async move {
             while let Some(inner) = service.upgrade() {
                 let service = BackgroundHandle::of(&Self(inner));
@@ -59,10 +73,11 @@ impl VideoApi {
         Arc::strong_count(&self.0) > self.0.background_handles.load(Ordering::Acquire)
     }
 
-    /// Frees what uploads left that an earlier process did not come to name.
+    /// Frees what uploads left that an earlier process, or another instance, did not come to name.
     fn sweep_orphans(&self) {
         let (store, blobs) = (&*self.0.store, &*self.0.blobs);
-        match orphan::sweep(store, blobs, self.0.started, &|| self.goes_on()) {
+        let before = if blobs.is_shared() { self.0.clock.now() } else { self.0.started };
+        match orphan::sweep(store, blobs, before, &|| self.goes_on()) {
             Ok(0) => {}
             Ok(orphans) => tracing::info!(orphans, "bodies without a record were freed"),
             Err(error) => tracing::warn!(%error, "bodies without a record are freed later"),

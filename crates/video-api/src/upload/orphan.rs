@@ -15,7 +15,8 @@ const NAMES_MAX: usize = 50_000;
 const STEP: usize = 1_000;
 
 /// Deletes every body that was begun before `before` and that no record names, and says how many. An upload that is still running must not be
-/// older than that. It blocks, and ends early where `goes_on` says no.
+/// older than that. Of a store that others write to, what is an orphan at a second look a day later
+/// ([`Blobs::ripe_orphans`]). It blocks, and ends early where `goes_on` says no.
 ///
 /// # Errors
 /// `Store`, `Blob`; what was deleted before stays deleted.
@@ -51,8 +52,9 @@ pub fn sweep(
             if !goes_on() {
                 return Ok(freed);
             }
-            delete_all(blobs, step.iter().copied())?;
-            freed += step.len();
+            let ripe = blobs.ripe_orphans(step.to_vec())?;
+            freed += ripe.len();
+            delete_all(blobs, ripe.into_iter())?;
         }
     }
 }

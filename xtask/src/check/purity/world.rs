@@ -13,7 +13,16 @@ use crate::run::workspace::files;
 const IMPURE: [(&str, &[&str]); 4] = [
     (
         "core",
-        &["host/", "kv/postgres/", "kv/sled/", "blobs/directory/", "time.rs", "id.rs", "disk/"],
+        &[
+            "host/",
+            "kv/postgres/",
+            "kv/sled/",
+            "blobs/directory/",
+            "blobs/remote/",
+            "time.rs",
+            "id.rs",
+            "disk/",
+        ],
     ),
     ("object-put", &["server/", "main.rs", "commands/"]),
     ("video-api", &["http/", "main.rs", "commands/"]),
