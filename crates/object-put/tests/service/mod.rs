@@ -228,7 +228,8 @@ impl World {
     }
 }
 
-fn read_answer(mut raw: &[u8]) -> Answer {
+/// The answer in what came over a connection.
+pub fn read_answer(mut raw: &[u8]) -> Answer {
     let mut continued = false;
     loop {
         let end = raw.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");

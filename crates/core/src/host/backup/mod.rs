@@ -16,6 +16,11 @@ pub(super) enum BackupError {
     /// There is nothing on disk.
     #[error("the data is kept in memory, so there is nothing to copy: start with --data")]
     InMemory,
+    /// A copy of the data directory would have records without their bodies.
+    #[error(
+        "the bodies are in {0}, not below the data directory, and a backup copies that alone: keep copies of both with the tools of that store (versions, replication, snapshots), or write everything to a file with the sub-command export where there is one"
+    )]
+    BodiesElsewhere(String),
     /// A file cannot be read or written.
     #[error("{path} cannot be used: {reason}")]
     Unusable {

@@ -24,6 +24,8 @@ pub(in crate::host) struct Source {
     pub(in crate::host) version: &'static str,
     /// The data directory.
     pub(in crate::host) directory: PathBuf,
+    /// Where bodies are, if not below the data directory.
+    pub(in crate::host) bodies_elsewhere: Option<String>,
     pub(in crate::host) kv: Weak<Sled>,
     pub(in crate::host) blobs: Weak<Directory>,
     /// Held while one is taken.
@@ -51,6 +53,9 @@ impl Source {
     /// # Errors
     /// [`BackupError`]. What there is of it has no manifest.
     pub(in crate::host) fn take(&self, to: &Path, now: Timestamp) -> Result<Taken, BackupError> {
+        if let Some(place) = &self.bodies_elsewhere {
+            return Err(BackupError::BodiesElsewhere(place.clone()));
+        }
         let _alone = self.taking.lock();
         let kv = self.kv.upgrade().ok_or(BackupError::InMemory)?;
         // A service that has no bodies lets go of them.

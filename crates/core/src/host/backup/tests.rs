@@ -39,6 +39,7 @@ fn open(data: &Path) -> Stores {
         version: "1",
         directory: data.to_owned(),
         kv: Arc::downgrade(&kv),
+        bodies_elsewhere: None,
         blobs: Arc::downgrade(&blobs),
         taking: Mutex::default(),
     };

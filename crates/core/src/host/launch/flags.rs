@@ -32,6 +32,8 @@ pub struct Flags {
     pub port: u16,
     /// The data directory, or `None` for memory alone.
     pub data: Option<PathBuf>,
+    /// Where bodies are kept: a directory, or the URL of an object store; below the data directory without it.
+    pub blobs: Option<String>,
     /// The seed file.
     pub seed: Option<PathBuf>,
     /// Written whole once ready.
@@ -99,6 +101,14 @@ pub fn augment(command: Command, product: &Product) -> Command {
             .default_value(product.port.to_string()),
         )
         .arg(value("data", "DIR", "Directory that keeps the data", path()).default_value(data))
+        .arg(
+            flag(
+                "blobs",
+                "Where bodies are kept, instead of below --data: a directory, or s3://BUCKET/PREFIX, gs://, az:// or file:// in a build with the feature object-store; credentials come from the environment",
+            )
+            .value_name("WHERE")
+            .hide_env_values(true),
+        )
         .arg(flag("memory", "Keep the data in memory alone").action(ArgAction::SetTrue))
         .arg(value("seed", "FILE", "JSON file that fills an empty store before ready", path()))
         .arg(value(
@@ -224,6 +234,7 @@ impl Flags {
                 .unwrap_or(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)),
             port: matches.get_one("port").copied().unwrap_or_default(),
             data: path("data").filter(|_| !matches.get_flag("memory")),
+            blobs: text("blobs").filter(|place| !place.is_empty()),
             seed: path("seed"),
             ready_file: path("ready-file"),
             strict: matches.get_flag("strict"),

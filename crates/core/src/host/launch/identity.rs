@@ -1,8 +1,14 @@
 //! The identity that the records and the bodies of a data directory share: a store is never opened with the bodies of another, or with none.
 
 use std::path::{Path, PathBuf};
+#[cfg(feature = "object-store")]
+use std::sync::Arc;
 
 use super::private_file::{random_hex, write_private};
+#[cfg(feature = "object-store")]
+use crate::blobs::remote::RemoteBlobs;
+#[cfg(feature = "object-store")]
+use crate::blobs::{BlobError, Blobs as _};
 use crate::kv::{KeyValue, Span};
 
 /// The name of the file that holds the identity, on either side.
@@ -21,33 +27,113 @@ pub enum IdentityError {
     },
     /// Bodies without records.
     #[error(
-        "the data directory {path} has bodies in blobs/ and no records in kv/, and was not changed: put the records back, from the same backup as the bodies. To begin anew, name an empty directory, or move the whole directory away"
+        "there are bodies in {bodies} and the data directory {path} has no records in kv/; nothing was changed: put the records back, from the same backup as the bodies. To begin anew, name an empty directory and an empty place for bodies, or move what is there away"
     )]
     RecordsMissing {
         /// Its path.
         path: String,
+        /// Where bodies are.
+        bodies: String,
     },
     /// Records without bodies.
     #[error(
-        "the data directory {path} has records in kv/ and not their bodies in blobs/, and was not changed: put the bodies back, from the same backup as the records. To begin anew, name an empty directory, or move the whole directory away"
+        "the data directory {path} has records in kv/ and not their bodies in {bodies}; nothing was changed: name the place where they are with --blobs (without it, that is blobs/ of the data directory), or put them back, from the same backup as the records. To begin anew, name an empty directory, or move the whole directory away"
     )]
     BodiesMissing {
         /// Its path.
         path: String,
+        /// Where bodies were looked for.
+        bodies: String,
     },
     /// Records of one store, and bodies of another.
     #[error(
-        "the records in {path}/kv and the bodies in {path}/blobs belong to different stores (their files named identity differ), and were not changed: put back the ones that belong together"
+        "the records in {path}/kv and the bodies in {bodies} belong to different stores (their files named identity differ), and were not changed: put back the ones that belong together"
     )]
     Mismatch {
         /// Its path.
         path: String,
+        /// Where bodies are.
+        bodies: String,
+    },
+    /// The store of the bodies does not answer.
+    #[cfg(feature = "object-store")]
+    #[error("the identity of the bodies in {bodies} cannot be read or written: {reason}")]
+    Unreachable {
+        /// Where bodies are.
+        bodies: String,
+        /// The cause.
+        reason: String,
     },
 }
 
-/// The two sides of a data directory, as a start found them.
+/// Where bodies are, as a start looks at it.
+pub(super) enum BodySide {
+    /// A directory, which may not be there yet.
+    Directory(PathBuf),
+    /// An object store, and its name for the operator.
+    #[cfg(feature = "object-store")]
+    Remote(Arc<RemoteBlobs>, String),
+}
+
+impl BodySide {
+    fn identity(&self) -> Result<Option<String>, IdentityError> {
+        match self {
+            Self::Directory(path) => read(&path.join(FILE)),
+            #[cfg(feature = "object-store")]
+            Self::Remote(blobs, _) => blobs.identity().map_err(|error| self.unreachable(&error)),
+        }
+    }
+
+    /// Tells whether bodies were ever kept here.
+    fn is_used(&self) -> Result<bool, IdentityError> {
+        match self {
+            Self::Directory(path) => Ok(path.join("packs").exists() || path.join("large").exists()),
+            #[cfg(feature = "object-store")]
+            Self::Remote(..) => Ok(self.identity()?.is_some() || self.has_bodies()?),
+        }
+    }
+
+    fn has_bodies(&self) -> Result<bool, IdentityError> {
+        match self {
+            Self::Directory(path) => has_files(path),
+            #[cfg(feature = "object-store")]
+            Self::Remote(blobs, _) => {
+                let first = blobs.list(None, 1).map_err(|error| self.unreachable(&error))?;
+                Ok(!first.is_empty())
+            }
+        }
+    }
+
+    fn mark(&self, identity: &str) -> Result<(), IdentityError> {
+        match self {
+            Self::Directory(path) => write(path, identity),
+            #[cfg(feature = "object-store")]
+            Self::Remote(blobs, _) => {
+                blobs.set_identity(identity).map_err(|error| self.unreachable(&error))
+            }
+        }
+    }
+
+    #[cfg(feature = "object-store")]
+    fn unreachable(&self, error: &BlobError) -> IdentityError {
+        IdentityError::Unreachable { bodies: self.to_string(), reason: error.to_string() }
+    }
+}
+
+impl std::fmt::Display for BodySide {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Directory(path) => write!(f, "{}", path.display()),
+            #[cfg(feature = "object-store")]
+            Self::Remote(_, place) => f.write_str(place),
+        }
+    }
+}
+
+/// The two sides of a store, as a start found them: records in a data directory, and bodies.
 pub(super) struct Sides {
     directory: PathBuf,
+    bodies: BodySide,
     has_records: bool,
     has_bodies: bool,
     of_records: Option<String>,
@@ -55,29 +141,30 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Looks at the directory before anything in it is opened or made.
+    /// Looks at both before anything in them is opened or made.
     ///
     /// # Errors
-    /// `RecordsMissing`, `BodiesMissing`, `Mismatch`; `Unusable` for what cannot be read.
-    pub(super) fn look(directory: &Path) -> Result<Self, IdentityError> {
-        let (kv, blobs) = (directory.join("kv"), directory.join("blobs"));
+    /// `RecordsMissing`, `BodiesMissing`, `Mismatch`; `Unusable` and `Unreachable` for what cannot be read.
+    pub(super) fn look(directory: &Path, bodies: BodySide) -> Result<Self, IdentityError> {
+        let kv = directory.join("kv");
         let sides = Self {
             has_records: kv.join("db").exists() || kv.join("format").exists(),
-            has_bodies: blobs.join("packs").exists() || blobs.join("large").exists(),
+            has_bodies: bodies.is_used()?,
             of_records: read(&kv.join(FILE))?,
-            of_bodies: read(&blobs.join(FILE))?,
+            of_bodies: bodies.identity()?,
             directory: directory.to_owned(),
+            bodies,
         };
-        let path = directory.display().to_string();
-        if !sides.has_records && (sides.of_bodies.is_some() || has_files(&blobs)?) {
-            return Err(IdentityError::RecordsMissing { path });
+        let (path, bodies) = (directory.display().to_string(), sides.bodies.to_string());
+        if !sides.has_records && (sides.of_bodies.is_some() || sides.bodies.has_bodies()?) {
+            return Err(IdentityError::RecordsMissing { path, bodies });
         }
         if sides.of_records.is_some() && (!sides.has_bodies || sides.of_bodies.is_none()) {
-            return Err(IdentityError::BodiesMissing { path });
+            return Err(IdentityError::BodiesMissing { path, bodies });
         }
         match (&sides.of_records, &sides.of_bodies) {
-            (Some(records), Some(bodies)) if records != bodies => {
-                Err(IdentityError::Mismatch { path })
+            (Some(of_records), Some(of_bodies)) if of_records != of_bodies => {
+                Err(IdentityError::Mismatch { path, bodies })
             }
             _ => Ok(sides),
         }
@@ -97,31 +184,35 @@ impl Sides {
             path: path.clone(),
             reason: error.to_string(),
         })?;
-        if found.rows.is_empty() { Ok(()) } else { Err(IdentityError::BodiesMissing { path }) }
+        let bodies = self.bodies.to_string();
+        match found.rows.is_empty() {
+            true => Ok(()),
+            false => Err(IdentityError::BodiesMissing { path, bodies }),
+        }
     }
 
     /// Marks the sides that have no identity yet: those of a new directory, and of one that an older release made.
     ///
     /// # Errors
-    /// `Unusable`.
+    /// `Unusable`, `Unreachable`.
     pub(super) fn mark(self) -> Result<(), IdentityError> {
         if self.of_records.is_some() {
             return Ok(());
         }
         let identity = self.of_bodies.clone().unwrap_or_else(random_hex);
         // Bodies first: records that are marked have bodies that are.
-        let sides = [("blobs", self.of_bodies.is_none()), ("kv", true)];
-        for (side, _) in sides.iter().filter(|(_, is_unmarked)| *is_unmarked) {
-            let path = self.directory.join(side).join(FILE);
-            write_private(&path, format!("{identity}\n").as_bytes()).map_err(|error| {
-                IdentityError::Unusable {
-                    path: path.display().to_string(),
-                    reason: error.to_string(),
-                }
-            })?;
+        if self.of_bodies.is_none() {
+            self.bodies.mark(&identity)?;
         }
-        Ok(())
+        write(&self.directory.join("kv"), &identity)
     }
+}
+
+/// Keeps the identity in a file of a directory.
+fn write(directory: &Path, identity: &str) -> Result<(), IdentityError> {
+    let path = directory.join(FILE);
+    write_private(&path, format!("{identity}\n").as_bytes())
+        .map_err(|error| unreadable(&path, &error))
 }
 
 /// The identity in a file; `None` without the file.

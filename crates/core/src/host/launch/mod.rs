@@ -201,6 +201,7 @@ where
     #[cfg(feature = "sled")]
     let config = Config { backup: storage.backup_source(product), ..config };
     let (directory, failure) = (storage.directory.clone(), storage.failure.take());
+    let bodies = storage.bodies_elsewhere.clone();
     let start = Start {
         storage,
         clock: Arc::clone(&config.clock),
@@ -217,7 +218,8 @@ where
         ));
     }
     let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
-    banner(product, &url, &data, &built);
+    let shown = bodies.map_or_else(|| data.clone(), |bodies| format!("{data}   bodies {bodies}"));
+    banner(product, &url, &shown, &built);
     let asked_to_stop = signals();
     let closing = Duration::from_millis(flags.limits.drain_ms_max).saturating_add(CLOSING_MAX);
     if let Some(path) = &flags.ready_file {

@@ -11,14 +11,18 @@ use super::flags::Product;
 #[cfg(feature = "sled")]
 pub use super::identity::IdentityError;
 #[cfg(feature = "sled")]
-use super::identity::Sides;
+use super::identity::{BodySide, Sides};
 pub use super::private_file::random_hex;
 use super::private_file::write_private;
 #[cfg(feature = "sled")]
 use super::staging_dir::{self, StagingDir};
 #[cfg(feature = "sled")]
 use crate::blobs::Directory;
+#[cfg(all(feature = "sled", feature = "object-store"))]
+use crate::blobs::remote::{Location, RemoteBlobs};
 use crate::blobs::{Blobs, MemoryBlobs};
+#[cfg(feature = "sled")]
+use crate::disk::SystemDisk;
 #[cfg(feature = "sled")]
 use crate::host::backup::Source;
 #[cfg(feature = "sled")]
@@ -37,6 +41,8 @@ pub struct Storage {
     pub blobs: Arc<dyn Blobs>,
     /// The data directory, or `None` in memory.
     pub directory: Option<PathBuf>,
+    /// Where bodies are, if not below the data directory.
+    pub bodies_elsewhere: Option<String>,
     /// Answers once the disk has failed, with the reason; the service then stops.
     pub failure: Option<Pending<String>>,
     #[cfg(feature = "sled")]
@@ -74,6 +80,18 @@ pub enum StorageError {
     #[cfg(feature = "sled")]
     #[error(transparent)]
     KeyValue(#[from] crate::kv::OpenError),
+    /// Bodies without a place for their records.
+    #[error("--blobs keeps bodies and --memory no records of them: give --data too")]
+    BodiesAlone,
+    /// The store of the bodies cannot be used.
+    #[cfg(feature = "object-store")]
+    #[error(transparent)]
+    Bodies(#[from] crate::blobs::remote::LocationError),
+    /// This build knows no object store.
+    #[error(
+        "this build keeps bodies in directories alone: build with the feature object-store, or give a directory to --blobs"
+    )]
+    NoObjectStore,
     /// This build has no engine for the disk.
     #[error("this build keeps no data on disk: use --memory, or build with the feature sled")]
     NoEngine,
@@ -86,7 +104,8 @@ impl Storage {
         let (kv, blobs) = self.engines.clone()?;
         let (service, version) = (product.name, product.version);
         let (directory, taking) = (self.directory.clone()?, parking_lot::Mutex::new(()));
-        Some(Source { service, version, directory, kv, blobs, taking })
+        let bodies_elsewhere = self.bodies_elsewhere.clone();
+        Some(Source { service, version, directory, bodies_elsewhere, kv, blobs, taking })
     }
 
     /// Checks the records, and gives their number.
@@ -108,6 +127,7 @@ impl Storage {
 /// [`StorageError`]: the directory, then the engine.
 pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
     match &flags.data {
+        None if flags.blobs.is_some() => Err(StorageError::BodiesAlone),
         None => Ok(memory()),
         Some(directory) => on_disk(directory, flags),
     }
@@ -138,6 +158,7 @@ pub fn memory() -> Storage {
         kv: Arc::new(Memory::new()),
         blobs: Arc::new(MemoryBlobs::new(SystemIds.fork())),
         directory: None,
+        bodies_elsewhere: None,
         failure: None,
         #[cfg(feature = "sled")]
         metrics: None,
@@ -148,7 +169,6 @@ pub fn memory() -> Storage {
 
 #[cfg(feature = "sled")]
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
-    use crate::disk::SystemDisk;
     use crate::kv::SledConfig;
     check_finished(directory)?;
     staging_dir::clear_finished(directory);
@@ -160,7 +180,8 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         on_rebuild: Some(tell_rebuild),
         ..SledConfig::new(directory.join("kv"))
     };
-    let sides = Sides::look(directory)?;
+    let place = BodyPlace::of(directory, flags)?;
+    let sides = Sides::look(directory, place.side())?;
     let kv = Sled::open(&settings)?;
     sides.check_records(&kv)?;
     if let Some(lost) = kv.lost_frames() {
@@ -171,21 +192,87 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         );
     }
     let failure = Some(kv.failure());
-    let blobs = Directory::open(directory.join("blobs"), Arc::new(SystemDisk), SystemIds.fork())
-        .map_err(|error| StorageError::Directory {
-            path: directory.join("blobs").display().to_string(),
-            reason: error.to_string(),
-        })?;
+    let bodies_elsewhere = place.elsewhere();
+    let (blobs, packs) = place.open()?;
     sides.mark()?;
-    let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
+    let kv = Arc::new(kv);
     Ok(Storage {
-        engines: Some((Arc::downgrade(&kv), Arc::downgrade(&blobs))),
-        metrics: Some(StoreMetrics { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
+        engines: Some((Arc::downgrade(&kv), packs.clone())),
+        metrics: Some(StoreMetrics { kv: Arc::downgrade(&kv), blobs: packs }),
         kv,
         blobs,
         directory: Some(directory.to_owned()),
+        bodies_elsewhere,
         failure,
     })
+}
+
+/// Where bodies are kept.
+#[cfg(feature = "sled")]
+enum BodyPlace {
+    /// Below the data directory.
+    Data(PathBuf),
+    /// In a directory of their own.
+    Directory(PathBuf),
+    /// On an object store, under a name for the operator.
+    #[cfg(feature = "object-store")]
+    Remote(Arc<RemoteBlobs>, String),
+}
+
+#[cfg(feature = "sled")]
+impl BodyPlace {
+    /// The place that the flags name; an object store is connected to, and looked at.
+    fn of(directory: &Path, flags: &Flags) -> Result<Self, StorageError> {
+        let Some(place) = &flags.blobs else {
+            return Ok(Self::Data(directory.join("blobs")));
+        };
+        if !place.contains("://") {
+            return Ok(Self::Directory(place.into()));
+        }
+        #[cfg(feature = "object-store")]
+        {
+            let location = Location::parse(place)?;
+            let blobs = RemoteBlobs::open(&location, SystemIds.fork())?;
+            Ok(Self::Remote(Arc::new(blobs), location.to_string()))
+        }
+        #[cfg(not(feature = "object-store"))]
+        Err(StorageError::NoObjectStore)
+    }
+
+    fn side(&self) -> BodySide {
+        match self {
+            Self::Data(path) | Self::Directory(path) => BodySide::Directory(path.clone()),
+            #[cfg(feature = "object-store")]
+            Self::Remote(blobs, name) => BodySide::Remote(Arc::clone(blobs), name.clone()),
+        }
+    }
+
+    /// Its name, where it is not below the data directory.
+    fn elsewhere(&self) -> Option<String> {
+        match self {
+            Self::Data(_) => None,
+            Self::Directory(path) => Some(path.display().to_string()),
+            #[cfg(feature = "object-store")]
+            Self::Remote(_, name) => Some(name.clone()),
+        }
+    }
+
+    /// The bodies, and the engine that keeps them on a disk of ours.
+    fn open(self) -> Result<(Arc<dyn Blobs>, Weak<Directory>), StorageError> {
+        match self {
+            Self::Data(path) | Self::Directory(path) => {
+                let opened = Directory::open(&path, Arc::new(SystemDisk), SystemIds.fork());
+                let blobs = opened.map(Arc::new).map_err(|error| StorageError::Directory {
+                    path: path.display().to_string(),
+                    reason: error.to_string(),
+                })?;
+                let packs = Arc::downgrade(&blobs);
+                Ok((blobs, packs))
+            }
+            #[cfg(feature = "object-store")]
+            Self::Remote(blobs, _) => Ok((blobs, Weak::new())),
+        }
+    }
 }
 
 /// Refuses a data directory that is being filled.
@@ -219,7 +306,7 @@ pub(super) fn make_directory(directory: &Path) -> Result<(), StorageError> {
     #[cfg(feature = "sled")]
     check_finished(directory)?;
     #[cfg(feature = "sled")]
-    let made = crate::disk::Disk::make_directory(&crate::disk::SystemDisk, directory);
+    let made = crate::disk::Disk::make_directory(&SystemDisk, directory);
     #[cfg(not(feature = "sled"))]
     let made = std::fs::create_dir_all(directory);
     made.map_err(|error| StorageError::Directory {
