@@ -5,6 +5,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::check::{docstrings, licences, links, purity};
+use crate::run::clients;
 use crate::run::features;
 use crate::run::service::SERVICES;
 use crate::run::steps::{self, Step};
@@ -83,6 +84,8 @@ fn build() -> Result<Command> {
 
 /// The tests that start the server of an engine on another machine: the only step that compiles the crates of these engines.
 fn engines() -> Result<Command> {
+    // One of the servers comes with the Python clients.
+    clients::install()?;
     let mut engines = of_workspace("test", &features::with_engines()?);
     engines.arg("--no-fail-fast");
     for name in features::engine_tests()? {
