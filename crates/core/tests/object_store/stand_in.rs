@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use triptych_core::blobs::remote::{Location, RemoteBlobs};
 use triptych_core::id::SeededIds;
 
-/// What the server does with a request.
+/// The ways in which the server treats a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behaviour {
     Works,

@@ -1,4 +1,4 @@
-//! What a failed request means to the writer or reader of a blob.
+//! The meaning of a failed request to the writer or reader of a blob.
 
 use crate::blobs::BlobError;
 

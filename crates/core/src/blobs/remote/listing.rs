@@ -19,7 +19,7 @@ pub(super) struct Listing {
     shards: Vec<Shard>,
 }
 
-/// What was read of a folder and not given.
+/// Names that were read of a folder and not given.
 struct Shard {
     number: u8,
     after: Option<BlobId>,

@@ -1,4 +1,4 @@
-//! Where an object store is: a URL without a secret in it, and credentials from the environment.
+//! The place of an object store: a URL without a secret in it, and credentials from the environment.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ enum Kind {
 const KINDS: [(&str, Kind); 4] =
     [("s3", Kind::S3), ("gs", Kind::Google), ("az", Kind::Azure), ("file", Kind::File)];
 
-/// Where bodies are kept: `s3://bucket/prefix?endpoint=...`, and the same with `gs`, `az` and `file`.
+/// The place of bodies: `s3://bucket/prefix?endpoint=...`, and the same with `gs`, `az` and `file`.
 #[derive(Clone)]
 pub struct Location {
     kind: Kind,
@@ -76,10 +76,10 @@ pub enum LocationError {
         "{0} is no parameter of a store for bodies: endpoint (a URL), region, account, timeout-ms (a number), virtual-host (true) and anonymous (true) are"
     )]
     Parameter(String),
-    /// What the environment gives is not enough, or wrong.
+    /// Settings of the environment are missing, or wrong.
     #[error("the store for bodies at {location} cannot be used: {reason}")]
     Setting {
-        /// Where it is.
+        /// Its place.
         location: String,
         /// The cause.
         reason: String,
@@ -92,7 +92,7 @@ pub enum LocationError {
         "the store for bodies at {location} refuses our credentials: {reason}. They are read from the environment, and have to allow reading, writing, deleting and listing"
     )]
     Denied {
-        /// Where it is.
+        /// Its place.
         location: String,
         /// The cause.
         reason: String,
@@ -100,7 +100,7 @@ pub enum LocationError {
     /// It does not answer, or not as a store.
     #[error("the store for bodies at {location} cannot be reached: {reason}")]
     Unreachable {
-        /// Where it is.
+        /// Its place.
         location: String,
         /// The cause.
         reason: String,

@@ -42,12 +42,12 @@ const ORPHAN_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct RemoteBlobs {
     connection: Connection,
     ids: Mutex<SeededIds>,
-    /// Where the last page of a listing ended, with what was read beyond it.
+    /// The listing whose page was asked for last, with the names that it read beyond that.
     listing: Mutex<Option<Listing>>,
     orphan_wait: Duration,
 }
 
-/// What an object store is to its blobs.
+/// An object store, as its blobs use it.
 #[derive(Debug, Clone)]
 struct Bucket {
     objects: Arc<dyn ObjectStore>,

@@ -58,7 +58,7 @@ async fn now(bucket: &Bucket) -> Result<i64, BlobError> {
     Ok(written.last_modified.timestamp_millis())
 }
 
-/// When each of `orphans` that has a mark was marked. Marks of blobs between them that are none are removed: those were named since.
+/// The moments at which those of `orphans` that have a mark were marked. Marks of blobs between them that are none are removed: those were named since.
 async fn marks(bucket: &Bucket, orphans: &[BlobId]) -> Result<BTreeMap<Name, i64>, BlobError> {
     let names: BTreeSet<_> = orphans.iter().map(|orphan| Name::of(*orphan)).collect();
     let (Some(first), Some(last)) = (names.first(), names.last()) else {

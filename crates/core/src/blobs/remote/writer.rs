@@ -28,7 +28,7 @@ pub(super) struct RemoteWriter {
     connection: Connection,
     name: Name,
     part_bytes: usize,
-    /// What is gathered of the next part.
+    /// Bytes that are gathered of the next part.
     part: PutPayloadMut,
     bytes: u64,
     /// Once there was more than a part. Its calls follow one another.
@@ -114,7 +114,7 @@ impl Drop for RemoteWriter {
 struct Upload {
     begun: Option<Box<dyn MultipartUpload>>,
     under_way: JoinSet<object_store::Result<()>>,
-    /// What broke it: nothing is sent any more.
+    /// The fault that broke it: nothing is sent any more.
     broken: Option<BlobError>,
 }
 

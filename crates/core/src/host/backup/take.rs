@@ -24,7 +24,7 @@ pub(in crate::host) struct Source {
     pub(in crate::host) version: &'static str,
     /// The data directory.
     pub(in crate::host) directory: PathBuf,
-    /// Where bodies are, if not below the data directory.
+    /// The place of the bodies, if not below the data directory.
     pub(in crate::host) bodies_elsewhere: Option<String>,
     pub(in crate::host) kv: Weak<Sled>,
     pub(in crate::host) blobs: Weak<Directory>,

@@ -32,7 +32,7 @@ pub struct Flags {
     pub port: u16,
     /// The data directory, or `None` for memory alone.
     pub data: Option<PathBuf>,
-    /// Where bodies are kept: a directory, or the URL of an object store; below the data directory without it.
+    /// The place of bodies: a directory, or the URL of an object store; below the data directory without it.
     pub blobs: Option<String>,
     /// The seed file.
     pub seed: Option<PathBuf>,

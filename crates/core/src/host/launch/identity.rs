@@ -32,7 +32,7 @@ pub enum IdentityError {
     RecordsMissing {
         /// Its path.
         path: String,
-        /// Where bodies are.
+        /// The place of the bodies.
         bodies: String,
     },
     /// Records without bodies.
@@ -42,7 +42,7 @@ pub enum IdentityError {
     BodiesMissing {
         /// Its path.
         path: String,
-        /// Where bodies were looked for.
+        /// The place in which bodies were looked for.
         bodies: String,
     },
     /// Records of one store, and bodies of another.
@@ -52,21 +52,21 @@ pub enum IdentityError {
     Mismatch {
         /// Its path.
         path: String,
-        /// Where bodies are.
+        /// The place of the bodies.
         bodies: String,
     },
     /// The store of the bodies does not answer.
     #[cfg(feature = "object-store")]
     #[error("the identity of the bodies in {bodies} cannot be read or written: {reason}")]
     Unreachable {
-        /// Where bodies are.
+        /// The place of the bodies.
         bodies: String,
         /// The cause.
         reason: String,
     },
 }
 
-/// Where bodies are, as a start looks at it.
+/// The place of the bodies, as a start looks at it.
 pub(super) enum BodySide {
     /// A directory, which may not be there yet.
     Directory(PathBuf),

@@ -41,7 +41,7 @@ pub struct Storage {
     pub blobs: Arc<dyn Blobs>,
     /// The data directory, or `None` in memory.
     pub directory: Option<PathBuf>,
-    /// Where bodies are, if not below the data directory.
+    /// The place of the bodies, if not below the data directory.
     pub bodies_elsewhere: Option<String>,
     /// Answers once the disk has failed, with the reason; the service then stops.
     pub failure: Option<Pending<String>>,
@@ -207,7 +207,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     })
 }
 
-/// Where bodies are kept.
+/// A place for bodies.
 #[cfg(feature = "sled")]
 enum BodyPlace {
     /// Below the data directory.
