@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use p256::ecdsa::VerifyingKey;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::auth::digest::hmac_sha256;
-use crate::auth::key_pair::{verifies, without_padding};
+use crate::auth::key_pair::{KeyPair, without_padding};
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::Dialect;
 
@@ -29,7 +28,7 @@ pub struct ChunkSigner {
 #[derive(Clone, PartialEq, Eq)]
 enum ChunkKey {
     Shared(Zeroizing<[u8; 32]>),
-    Public(VerifyingKey),
+    Pair(KeyPair),
 }
 
 impl std::fmt::Debug for ChunkSigner {
@@ -45,17 +44,17 @@ impl ChunkSigner {
 
     pub(super) const fn with_key_pair(
         dialect: Dialect,
-        key: VerifyingKey,
+        key: KeyPair,
         scope: String,
         seed: String,
     ) -> Self {
-        Self { dialect, key: ChunkKey::Public(key), scope, previous: seed }
+        Self { dialect, key: ChunkKey::Pair(key), scope, previous: seed }
     }
 
     /// Tells whether its signatures are those of a key pair: to verify one takes a while.
     #[must_use]
     pub const fn is_slow(&self) -> bool {
-        matches!(self.key, ChunkKey::Public(_))
+        matches!(self.key, ChunkKey::Pair(_))
     }
 
     /// Checks the signature of the next chunk, whose data has the hash `hash`.
@@ -66,7 +65,7 @@ impl ChunkSigner {
         let hash = hex::encode(hash.finalize());
         let algorithm = match self.key {
             ChunkKey::Shared(_) => Cow::Borrowed(self.dialect.names().chunk_algorithm),
-            ChunkKey::Public(_) => {
+            ChunkKey::Pair(_) => {
                 format!("{}-PAYLOAD", self.dialect.names().asymmetric_algorithm).into()
             }
         };
@@ -81,7 +80,7 @@ impl ChunkSigner {
         let hash = hex::encode(Sha256::digest(lines.as_bytes()));
         let algorithm = match self.key {
             ChunkKey::Shared(_) => Cow::Borrowed(self.dialect.names().trailer_algorithm),
-            ChunkKey::Public(_) => {
+            ChunkKey::Pair(_) => {
                 format!("{}-TRAILER", self.dialect.names().asymmetric_algorithm).into()
             }
         };
@@ -96,12 +95,12 @@ impl ChunkSigner {
                 let own = hex::encode(hmac_sha256(&**key, [whole.as_bytes()]));
                 own.as_bytes().ct_eq(signature.as_bytes()).into()
             }
-            ChunkKey::Public(key) => {
+            ChunkKey::Pair(key) => {
                 // Clients differ in whether what pads a signature is signed with the next.
                 let signature = without_padding(signature);
                 let bare = without_padding(&self.previous);
-                verifies(key, text(bare).as_bytes(), signature)
-                    || (bare != self.previous && verifies(key, whole.as_bytes(), signature))
+                key.verifies(text(bare).as_bytes(), signature)
+                    || (bare != self.previous && key.verifies(whole.as_bytes(), signature))
             }
         };
         if !is_signed {

@@ -1,9 +1,12 @@
 //! Signatures with a key pair: the pair follows from the secret of an access key, and whoever signs a chunk signs for many regions at once.
 
 use hmac::{Hmac, KeyInit, Mac};
-use p256::ecdsa::signature::Verifier as _;
-use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
-use sha2::Sha256;
+use p256::ecdsa::{Signature, SigningKey};
+use p256::elliptic_curve::group::Group as _;
+use p256::elliptic_curve::ops::{Invert as _, Reduce as _};
+use p256::elliptic_curve::point::AffineCoordinates as _;
+use p256::{ProjectivePoint, Scalar};
+use sha2::{Digest as _, Sha256};
 
 use crate::auth::account::matches;
 use crate::error::Error;
@@ -50,10 +53,40 @@ fn private_key(dialect: Dialect, access_key: &str, secret: &str) -> Option<Signi
     })
 }
 
-/// The public half of the pair that follows from the secret of an access key.
-#[must_use]
-pub fn public_key(dialect: Dialect, access_key: &str, secret: &str) -> Option<VerifyingKey> {
-    private_key(dialect, access_key, secret).map(|key| *key.verifying_key())
+/// The key pair that follows from the secret of an access key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyPair(SigningKey);
+
+impl std::fmt::Debug for KeyPair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeyPair").finish_non_exhaustive()
+    }
+}
+
+impl KeyPair {
+    /// The pair of this access key; `None` if its secret gives none, as no secret does.
+    #[must_use]
+    pub fn derive(dialect: Dialect, access_key: &str, secret: &str) -> Option<Self> {
+        private_key(dialect, access_key, secret).map(Self)
+    }
+
+    /// Tells whether `signature`, hexadecimal digits of DER, is one of `text`.
+    ///
+    /// Who has the private key `d` finds the point of a signature, `(z / s) G + (r / s) d G`, as one multiple of the base point, for which
+    /// there is a table; who has the public key alone multiplies a second point, which takes several times as long. That multiple is as
+    /// secret as the key: only what the client sent itself takes a time that depends on its value.
+    #[must_use]
+    pub fn verifies(&self, text: &[u8], signature: &str) -> bool {
+        let Some(signature) = read_signature(signature) else {
+            return false;
+        };
+        let (r, s) = signature.split_scalars();
+        let digest = Scalar::reduce(&Sha256::digest(text));
+        let multiple = (digest + *r * *self.0.as_nonzero_scalar().as_ref()) * *s.invert_vartime();
+        let point = ProjectivePoint::mul_by_generator(&multiple).to_affine();
+        // The point at infinity has the coordinate zero, and no signature has that.
+        Scalar::reduce(&point.x()) == *r
+    }
 }
 
 /// Tells whether a set of regions takes `region`: names with commas between, in which `*` stands for any run of characters.
@@ -67,12 +100,6 @@ pub fn takes_region(set: &str, region: &str) -> bool {
 #[must_use]
 pub fn without_padding(signature: &str) -> &str {
     signature.trim_end_matches(PADDING)
-}
-
-/// Tells whether `signature`, hexadecimal digits of DER, is one of `text`.
-#[must_use]
-pub fn verifies(key: &VerifyingKey, text: &[u8], signature: &str) -> bool {
-    read_signature(signature).is_some_and(|signature| key.verify(text, &signature).is_ok())
 }
 
 /// Reads a sequence of two numbers in DER: each in its shortest form and positive, and nothing after them.
@@ -119,8 +146,8 @@ fn number(bytes: &[u8]) -> Option<[u8; 32]> {
 /// time for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The key.
-    pub key: VerifyingKey,
+    /// The key pair.
+    pub key: KeyPair,
     /// The texts that may have been signed.
     pub texts: Vec<String>,
     /// The signature.
@@ -135,22 +162,22 @@ impl Claim {
     /// # Errors
     /// Its refusal.
     pub fn check(self) -> Result<(), Error> {
-        let holds = |text: &String| verifies(&self.key, text.as_bytes(), &self.signature);
+        let holds = |text: &String| self.key.verifies(text.as_bytes(), &self.signature);
         if self.texts.iter().any(holds) { Ok(()) } else { Err(self.refusal) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use p256::ecdsa::signature::Signer as _;
+    use p256::ecdsa::signature::{Signer as _, Verifier as _};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
-    fn pair() -> (SigningKey, VerifyingKey) {
-        let key =
-            private_key(Dialect::Amz, "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
-                .unwrap();
-        let public = *key.verifying_key();
-        (key, public)
+    use super::*;
+
+    fn pair() -> KeyPair {
+        let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+        KeyPair::derive(Dialect::Amz, "AKIDEXAMPLE", secret).unwrap()
     }
 
     fn der(signature: &Signature) -> Vec<u8> {
@@ -169,8 +196,8 @@ mod tests {
     fn the_pair_of_a_secret_is_the_one_that_clients_derive() {
         // The vector that the clients' own tests have.
         let (id, secret) = ("AKISORANDOMAASORANDOM", "q+jcrXGc+0zWN6uzclKVhvMmUsIfRPa4rlRandom");
-        let key = public_key(Dialect::Amz, id, secret).unwrap();
-        let point = hex::encode(key.to_sec1_point(false).as_bytes());
+        let pair = KeyPair::derive(Dialect::Amz, id, secret).unwrap();
+        let point = hex::encode(pair.0.verifying_key().to_sec1_point(false).as_bytes());
         let x = "15d242ceebf8d8169fd6a8b5a746c41140414c3b07579038da06af89190fffcb";
         let y = "0515242cedd82e94799482e4c0514b505afccf2c0c98d6a553bf539f424c5ec0";
         assert_eq!(point, format!("04{x}{y}"));
@@ -178,15 +205,50 @@ mod tests {
 
     #[test]
     fn a_signature_verifies_and_no_other_does() {
-        let (key, public) = pair();
-        let signature: Signature = key.sign(b"text");
+        let pair = pair();
+        let signature: Signature = pair.0.sign(b"text");
         let good = hex::encode(der(&signature));
-        assert!(verifies(&public, b"text", &good));
-        assert!(!verifies(&public, b"next", &good));
-        assert!(!verifies(&public, b"text", &good[..good.len() - 2]));
-        assert!(!verifies(&public, b"text", &format!("{good}00")));
-        let other = public_key(Dialect::Store, "AKIDEXAMPLE", "secret").unwrap();
-        assert!(!verifies(&other, b"text", &good));
+        assert!(pair.verifies(b"text", &good));
+        assert!(!pair.verifies(b"next", &good));
+        assert!(!pair.verifies(b"text", &good[..good.len() - 2]));
+        assert!(!pair.verifies(b"text", &format!("{good}00")));
+        let other = KeyPair::derive(Dialect::Store, "AKIDEXAMPLE", "secret").unwrap();
+        assert!(!other.verifies(b"text", &good));
+    }
+
+    proptest! {
+        #[test]
+        fn who_has_the_private_key_judges_as_one_who_has_the_public_one(
+            signed in vec(any::<u8>(), 0..80),
+            other in vec(any::<u8>(), 0..80),
+            flipped in 0..64_usize,
+            bit in 0..8_u8,
+        ) {
+            let pair = pair();
+            let signature: Signature = pair.0.sign(&signed);
+            // As some clients sign, and as others do.
+            let high = Signature::from_scalars(signature.r(), -*signature.s()).unwrap();
+            let mut bytes = signature.to_bytes();
+            bytes[flipped] ^= 1 << bit;
+            for text in [&signed, &other] {
+                for signature in [Some(signature), Some(high), Signature::from_slice(&bytes).ok()] {
+                    let Some(signature) = signature else { continue };
+                    let expected = pair.0.verifying_key().verify(text, &signature).is_ok();
+                    prop_assert_eq!(pair.verifies(text, &hex::encode(der(&signature))), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_make_the_point_at_infinity_are_no_signature() {
+        let pair = pair();
+        // The text's digest and r times the key add up to nothing: the multiple is zero for every s.
+        let digest = Scalar::reduce(&Sha256::digest(b"text"));
+        let key = *pair.0.as_nonzero_scalar().as_ref();
+        let r = -digest * key.invert_vartime().unwrap();
+        let signature = Signature::from_scalars(r, Scalar::ONE).unwrap();
+        assert!(!pair.verifies(b"text", &hex::encode(der(&signature))));
     }
 
     #[test]

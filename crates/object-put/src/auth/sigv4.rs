@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use p256::ecdsa::VerifyingKey;
 use subtle::ConstantTimeEq;
 use triptych_core::time::Timestamp;
 use zeroize::Zeroizing;
@@ -12,7 +11,7 @@ use crate::auth::account::AccessKey;
 use crate::auth::canonical;
 use crate::auth::chunk_signature::ChunkSigner;
 use crate::auth::digest::{digits, hmac_sha256, sha256};
-use crate::auth::key_pair::{Claim, public_key};
+use crate::auth::key_pair::{Claim, KeyPair};
 use crate::auth::payload::{CONTENT_SHA256, Payload};
 use crate::auth::scope::{ServiceScope, malformed};
 use crate::auth::signature::{RequestLine, Verified, check_token};
@@ -37,8 +36,8 @@ pub struct SigningKey {
 enum KeyMaterial {
     /// The key of one day, by the scope of a credential.
     Shared(Zeroizing<[u8; 32]>),
-    /// The public half of the key pair.
-    Public(VerifyingKey),
+    /// The key pair.
+    Pair(KeyPair),
 }
 
 impl std::fmt::Debug for SigningKey {
@@ -61,24 +60,24 @@ impl SigningKey {
         }
     }
 
-    /// The public key of the pair that follows from `key`, whose id is `id`: the one that is kept, or a new one, which is kept then.
-    fn kept_public(
+    /// The pair that follows from `key`, whose id is `id`: the one that is kept, or a new one, which is kept then.
+    fn kept_pair(
         kept: &mut Option<Arc<Self>>,
         dialect: Dialect,
         id: &str,
         key: &AccessKey,
-    ) -> Result<VerifyingKey, Error> {
+    ) -> Result<KeyPair, Error> {
         // No scope is called so.
         let scope = dialect.names().asymmetric_algorithm;
         if let Some(known) = kept.as_ref().filter(|known| known.scope == scope)
-            && let KeyMaterial::Public(public) = &known.key
+            && let KeyMaterial::Pair(pair) = &known.key
         {
-            return Ok(*public);
+            return Ok(pair.clone());
         }
-        let public = public_key(dialect, id, key.secret.reveal()).ok_or(Error::Internal)?;
-        let material = KeyMaterial::Public(public);
+        let pair = KeyPair::derive(dialect, id, key.secret.reveal()).ok_or(Error::Internal)?;
+        let material = KeyMaterial::Pair(pair.clone());
         *kept = Some(Arc::new(Self { scope: scope.to_owned(), key: material }));
-        Ok(public)
+        Ok(pair)
     }
 
     /// The signing key of `key` for a scope: the one that is kept, or a new one, which is kept then.
@@ -103,7 +102,7 @@ impl SigningKey {
     fn shared(&self) -> &[u8; 32] {
         match &self.key {
             KeyMaterial::Shared(key) => key,
-            KeyMaterial::Public(_) => &[0; 32],
+            KeyMaterial::Pair(_) => &[0; 32],
         }
     }
 }
@@ -338,8 +337,8 @@ impl<'r> SigV4Credentials<'r> {
                 self.verify_shared(signing, line, &encoded, canonical, dialect)
             }
             Algorithm::KeyPair => {
-                let public = SigningKey::kept_public(signing, dialect, self.access_key, key)?;
-                Ok(self.claim(public, line, &encoded, canonical, dialect))
+                let pair = SigningKey::kept_pair(signing, dialect, self.access_key, key)?;
+                Ok(self.claim(pair, line, &encoded, canonical, dialect))
             }
         }
     }
@@ -394,7 +393,7 @@ impl<'r> SigV4Credentials<'r> {
     /// The part of a signature with a key pair that is still to be verified.
     fn claim(
         &self,
-        public: VerifyingKey,
+        pair: KeyPair,
         line: RequestLine<'_>,
         encoded: &str,
         canonical: impl Fn(&str) -> String,
@@ -409,10 +408,10 @@ impl<'r> SigV4Credentials<'r> {
         }
         let chunks = self.payload.has_signed_chunks().then(|| {
             let scope = format!("{}\n{}", self.time_text, self.scope);
-            ChunkSigner::with_key_pair(dialect, public, scope, self.signature.to_owned())
+            ChunkSigner::with_key_pair(dialect, pair.clone(), scope, self.signature.to_owned())
         });
         let claim = Claim {
-            key: public,
+            key: pair,
             texts,
             signature: self.signature.to_owned(),
             refusal: self.mismatch(request, dialect),

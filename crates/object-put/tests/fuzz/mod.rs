@@ -9,7 +9,7 @@ use bytes::Bytes;
 use object_put::auth::account::Caller;
 use object_put::auth::canonical;
 use object_put::auth::credentials::Credentials;
-use object_put::auth::key_pair::{public_key, takes_region, verifies};
+use object_put::auth::key_pair::{KeyPair, takes_region};
 use object_put::auth::payload::Payload;
 use object_put::auth::policy::{Policy, PolicyRequest};
 use object_put::auth::scope::ServiceScope;
@@ -21,7 +21,7 @@ use object_put::error::Error;
 use object_put::form::credentials::FormCredentials;
 use object_put::form::fields::{Form, FormReader};
 use object_put::form::framing::{Decoder as FormDecoder, Piece};
-use object_put::form::policy::PostPolicy;
+use object_put::form::policy::{NamedBucket, PostPolicy};
 use object_put::kms::context::EncryptionContext;
 use object_put::operation::multipart::part_document::PartDocument;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
@@ -314,7 +314,8 @@ pub fn form(data: &[u8]) {
     if let Some(policy) = form.get("policy")
         && let Ok(policy) = PostPolicy::parse(policy)
     {
-        let _ = policy.check(&form, "b", Timestamp::EPOCH, "x-amz-signature");
+        let bucket = NamedBucket { name: "b", point: None, region: "us-east-1" };
+        let _ = policy.check(&form, &bucket, Timestamp::EPOCH, "x-amz-signature");
     }
 }
 
@@ -369,6 +370,6 @@ pub fn region_set(data: &[u8]) {
     if takes_region(set, "us-east-1") {
         assert!(set.contains('*') || set.contains("us-east-1"));
     }
-    let key = public_key(Dialect::Amz, "AKIDEXAMPLE", "secret");
-    assert!(key.is_some_and(|key| !verifies(&key, b"text", signature)));
+    let pair = KeyPair::derive(Dialect::Amz, "AKIDEXAMPLE", "secret");
+    assert!(pair.is_some_and(|pair| !pair.verifies(b"text", signature)));
 }
