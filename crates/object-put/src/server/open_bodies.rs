@@ -9,6 +9,9 @@ use tokio::sync::watch;
 
 use crate::store::part_list::BodyName;
 
+/// Records that are read ahead for all clients together, where each has at least one.
+const RECORDS_AHEAD: usize = 512;
+
 /// A reader of a body.
 pub(super) trait BodyReader: Send + Sync {
     /// Gives up what it has read ahead, if it was not asked for a piece since the last look.
@@ -56,6 +59,12 @@ impl OpenBodies {
     /// Tells whether somebody reads a body.
     pub(super) fn is_open(&self, name: BodyName) -> bool {
         self.readers.lock().counts.contains_key(&name)
+    }
+
+    /// Records that one reader may read at once, of those that all may hold: many readers are slow ones, and what is freed once they have
+    /// stalled is the allocator's from then on, not the system's.
+    pub(super) fn share(&self) -> usize {
+        (RECORDS_AHEAD / self.readers.lock().all.len().max(1)).max(1)
     }
 
     /// Frees what was read ahead for clients that took nothing since the last look. To be called every second.
@@ -121,5 +130,21 @@ mod tests {
         drop(second);
         assert!(!all.is_open(BodyName::List(1)));
         assert_eq!(all.held(), 0);
+    }
+
+    #[test]
+    fn readers_share_what_is_read_ahead_and_each_reads_a_record_at_least() {
+        let (all, reader) = (OpenBodies::default(), Arc::new(Nothing));
+        let mut open = Vec::new();
+        for readers in [1, 2, 100, RECORDS_AHEAD, 3 * RECORDS_AHEAD] {
+            open.resize_with(readers, || {
+                let reader: Weak<Nothing> = Arc::downgrade(&reader);
+                all.open(BodyName::List(1), reader)
+            });
+            assert!(all.share() >= 1);
+            assert!(all.share() * readers <= RECORDS_AHEAD.max(readers), "{readers}");
+        }
+        drop(open);
+        assert_eq!(all.share(), RECORDS_AHEAD);
     }
 }

@@ -24,7 +24,7 @@ use crate::store::object_encryption::KeyOpening;
 use crate::store::part_cursor::PartCursor;
 use crate::store::part_list::{BodyName, ObjectRange, Part, Parts};
 
-/// Records that are read at once where they are all.
+/// Records that are read at once where they are all, as far as there are few readers: see [`crate::server::open_bodies::OpenBodies::share`].
 const RECORDS_MAX: usize = 16;
 /// Records that are read first where there are more: most clients that stall do so at the start.
 const RECORDS_FIRST: usize = 4;
@@ -101,7 +101,7 @@ impl ReadAhead {
     /// The bytes of `object`, opened with `key`.
     pub(super) fn new(bodies: Arc<BodyStore>, object: Arc<ObjectBytes>, key: BodyKey) -> Self {
         let left = object.range.bytes.clone();
-        let all = (left.end - left.start).div_ceil(RECORD_BYTES as u64) <= RECORDS_MAX as u64;
+        let records = if is_short(&left) { RECORDS_MAX } else { RECORDS_FIRST };
         Self {
             bodies,
             key,
@@ -111,7 +111,7 @@ impl ReadAhead {
             ready: VecDeque::new(),
             open: None,
             reading: None,
-            records: if all { RECORDS_MAX } else { RECORDS_FIRST },
+            records,
             is_idle: false,
             object,
         }
@@ -136,6 +136,11 @@ impl ReadAhead {
                 Some(bytes) => self.ready.push_back(bytes),
                 None => break,
             }
+        }
+        // They do open: where there are many readers, what is more than its share is read again when its turn comes.
+        let share = self.bodies.open.share();
+        if self.ready.len() > share && !is_short(&self.left) {
+            self.keep(share);
         }
         Poll::Ready(Ok(()))
     }
@@ -179,13 +184,13 @@ impl ReadAhead {
                 Ok(None) => {}
                 Err(_) => return Poll::Ready(Err(Error::Damaged)),
             }
-            let records = self.records;
+            let records = self.records.min(self.bodies.open.share());
             let reading = self
                 .reading
                 .get_or_insert_with(|| open.reader.next_pieces(open.record_bytes, records));
             let read = ready!(Pin::new(reading).poll(context));
             self.reading = None;
-            self.records = (records * 2).min(RECORDS_MAX);
+            self.records = (self.records * 2).min(RECORDS_MAX);
             match read {
                 Ok(pieces) if pieces.is_empty() => return Poll::Ready(Err(Error::Damaged)),
                 Ok(pieces) => pieces.into_iter().for_each(|piece| open.decryptor.feed(piece)),
@@ -233,11 +238,24 @@ impl ReadAhead {
         if self.reading.is_some() || !std::mem::replace(&mut self.is_idle, true) {
             return;
         }
-        (self.ready, self.open) = (VecDeque::new(), None);
-        self.next = self.left.start;
-        self.parts = PartCursor::of_range(&self.object.range, self.next);
+        self.keep(0);
         self.records = RECORDS_FIRST;
     }
+
+    /// Gives up what it holds but the first pieces.
+    fn keep(&mut self, pieces: usize) {
+        self.ready.truncate(pieces);
+        self.ready.shrink_to_fit();
+        self.open = None;
+        self.next =
+            self.left.start + self.ready.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        self.parts = PartCursor::of_range(&self.object.range, self.next);
+    }
+}
+
+/// Tells whether all of a range is read at once.
+const fn is_short(range: &Range<u64>) -> bool {
+    (range.end - range.start).div_ceil(RECORD_BYTES as u64) <= RECORDS_MAX as u64
 }
 
 impl BodyReader for Mutex<ReadAhead> {
