@@ -138,6 +138,26 @@ async fn a_denial_of_the_access_point_counts_for_its_owner_too_and_answers_are_n
 }
 
 #[tokio::test]
+async fn who_asks_for_a_bucket_by_an_alias_is_told_so() {
+    let world = World::new(NOW).await;
+    // Turn about: what was answered on one way is none of another's.
+    for _ in 0..2 {
+        for (host, target, aliased) in [
+            ("shut-alias.localhost", "/", "true"),
+            ("localhost", "/shut-alias", "true"),
+            ("myap-111122223333.localhost", "/", "false"),
+            ("bkt.localhost", "/", "false"),
+            ("localhost", "/bkt", "false"),
+        ] {
+            let answer = world.send(&through(host, "HEAD", target, b"")).await;
+            assert_eq!(answer.status, 200, "{host}{target}");
+            let told = answer.header("x-amz-access-point-alias");
+            assert_eq!(told, Some(aliased), "{host}{target}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_copy_may_come_from_an_access_point() {
     let world = World::new(NOW).await;
     world.store("/bkt/a%20b", b"source").await;

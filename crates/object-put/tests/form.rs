@@ -7,7 +7,7 @@ mod service;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
-use service::{Answer, NOW, OWNER, World};
+use service::{Answer, Draft, NOW, OWNER, World};
 use sha1::Sha1;
 use sha2::Sha256;
 
@@ -61,10 +61,20 @@ fn pairs(fields: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// Fields of a form that is signed with version 4, whose policy has these conditions beside those of the signature.
 fn signed(fields: &[(&str, &str)], conditions: &str) -> Vec<(String, String)> {
-    let scope = format!("{DAY}/us-east-1/s3/aws4_request");
+    signed_for("s3", "bkt", fields, conditions)
+}
+
+/// The same for this service, with a policy that names the bucket so.
+fn signed_for(
+    service: &str,
+    bucket: &str,
+    fields: &[(&str, &str)],
+    conditions: &str,
+) -> Vec<(String, String)> {
+    let scope = format!("{DAY}/us-east-1/{service}/aws4_request");
     let credential = format!("{}/{scope}", OWNER.0);
     let policy = format!(
-        r#"{{"expiration": "2027-01-01T00:00:00Z", "conditions": [{{"bucket": "bkt"}}, {{"x-amz-algorithm": "AWS4-HMAC-SHA256"}},
+        r#"{{"expiration": "2027-01-01T00:00:00Z", "conditions": [{{"bucket": "{bucket}"}}, {{"x-amz-algorithm": "AWS4-HMAC-SHA256"}},
             {{"x-amz-credential": "{credential}"}}, {{"x-amz-date": "{TIME}"}}, {conditions}]}}"#
     );
     let policy = STANDARD.encode(policy);
@@ -192,6 +202,72 @@ async fn a_file_has_as_many_bytes_as_the_policy_says() {
         }
     }
     assert_eq!(world.fetch("/bkt/sized").await.body, vec![1; 10], "nothing else was stored");
+}
+
+#[tokio::test]
+async fn a_form_names_the_access_point_that_it_is_sent_to_by_alias_or_arn() {
+    let world = World::new(NOW).await;
+    let arn = "arn:aws:s3:us-east-1:111122223333:accesspoint/myap";
+    let alias = "myap-abc--s3alias";
+    let send = async |host: &str, target: &str, service: &str, bucket: &str| {
+        let form = body(
+            &signed_for(service, bucket, &[("key", "${filename}")], KEY),
+            Some((bucket, b"by form")),
+        );
+        let answer = post_to(&world, target, host, &form).await;
+        (answer.status, answer.element("Code").unwrap_or_default())
+    };
+    let taken = (204, String::new());
+    let refused = (403, "AccessDenied".to_owned());
+    for (host, target) in [
+        ("myap-abc--s3alias.localhost", "/"),
+        ("localhost", "/myap-abc--s3alias"),
+        ("myap-111122223333.s3-accesspoint.us-east-1.amazonaws.com", "/"),
+    ] {
+        for bucket in [alias, arn, "bkt"] {
+            assert_eq!(send(host, target, "s3", bucket).await, taken, "{host} {bucket}");
+        }
+        for other in ["open", "shut-alias", "arn:aws:s3:us-east-1:111122223333:accesspoint/shut"] {
+            assert_eq!(send(host, target, "s3", other).await, refused, "{host} {other}");
+        }
+    }
+    // To the bucket itself a form that names an access point does not go.
+    for bucket in [alias, arn] {
+        assert_eq!(send("localhost", "/bkt", "s3", bucket).await, refused, "{bucket}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_on_premises_is_signed_for_its_service_and_stores_in_its_class() {
+    let world = World::new(NOW).await;
+    let host = "outap-111122223333.op-01234567890123456.s3-outposts.us-east-1.amazonaws.com";
+    let arn =
+        "arn:aws:s3-outposts:us-east-1:111122223333:outpost/op-01234567890123456/accesspoint/outap";
+    let send = async |service: &str, fields: &[(&str, &str)], conditions: &str| {
+        let conditions = format!("{KEY}, {conditions}");
+        let fields = [&[("key", "k")], fields].concat();
+        let form = body(
+            &signed_for(service, arn, &fields, conditions.trim_end_matches([',', ' '])),
+            Some(("a.txt", b"by form")),
+        );
+        post_to(&world, "/", host, &form).await
+    };
+    let code = |answer: &Answer| (answer.status, answer.element("Code").unwrap_or_default());
+    assert_eq!(code(&send("s3", &[], "").await), (400, "AuthorizationHeaderMalformed".to_owned()));
+    for (name, value, status, refusal) in [
+        ("x-amz-storage-class", "STANDARD", 400, "InvalidStorageClass"),
+        ("acl", "public-read", 501, "NotImplemented"),
+    ] {
+        let condition = format!(r#"{{"{name}": "{value}"}}"#);
+        let answer = send("s3-outposts", &[(name, value)], &condition).await;
+        assert_eq!(code(&answer), (status, refusal.to_owned()), "{name}");
+    }
+    let stored = send("s3-outposts", &[], "").await;
+    assert_eq!(code(&stored), (204, String::new()), "{}", stored.text());
+    let read = Draft { host, service: "s3-outposts", ..Draft::new("GET", "/k", b"") };
+    let read = world.send(&read).await;
+    assert_eq!((read.status, read.body.as_slice()), (200, &b"by form"[..]), "{}", read.text());
+    assert_eq!(read.header("x-amz-storage-class"), Some("OUTPOSTS"));
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::form::fields::Form;
+use crate::request::dialect::without_point_arn_prefix;
+use crate::store::access_point::AccessPoint;
 
 /// Fields that no condition needs to name.
 const EXEMPT: [&str; 4] = ["policy", "signature", "awsaccesskeyid", "file"];
@@ -83,7 +85,7 @@ impl PostPolicy {
         Ok(Self { expiration, conditions: all })
     }
 
-    /// Checks a form for `bucket` at the time `now`; `is_exempt` names the field of the signature, which nothing needs to name. Gives the bytes
+    /// Checks a form for a bucket at the time `now`; `is_exempt` names the field of the signature, which nothing needs to name. Gives the bytes
     /// that its file may have.
     ///
     /// # Errors
@@ -91,23 +93,24 @@ impl PostPolicy {
     pub fn check(
         &self,
         form: &Form,
-        bucket: &str,
+        bucket: &NamedBucket<'_>,
         now: Timestamp,
         signature_field: &str,
     ) -> Result<Option<SizeRange>, Error> {
         if now >= self.expiration {
             return Err(refused("Policy expired."));
         }
-        let value_of = |field: &str| match field.eq_ignore_ascii_case("bucket") {
-            true => Some(bucket),
-            false => form.get(field),
-        };
+        let is_bucket = |field: &str| field.eq_ignore_ascii_case("bucket");
         let mut size: Option<SizeRange> = None;
         for condition in &self.conditions {
             let holds = match condition {
-                Condition::Equals { field, value } => value_of(field) == Some(value),
+                Condition::Equals { field, value } if is_bucket(field) => bucket.is(value),
+                Condition::Equals { field, value } => form.get(field) == Some(value),
+                Condition::StartsWith { field, start } if is_bucket(field) => {
+                    bucket.names().any(|name| name.starts_with(start))
+                }
                 Condition::StartsWith { field, start } => {
-                    value_of(field).is_some_and(|value| starts_with(field, value, start))
+                    form.get(field).is_some_and(|value| starts_with(field, value, start))
                 }
                 Condition::Size(range) => {
                     let within = size.unwrap_or(*range);
@@ -139,6 +142,31 @@ impl PostPolicy {
             true => Ok(size),
             false => Err(refused(format!("Extra input fields: {}", extra.join(",")))),
         }
+    }
+}
+
+/// The bucket that a form is for, and the way to it: a policy names either.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedBucket<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The access point that the request came through.
+    pub point: Option<&'a AccessPoint>,
+    /// The region of the service, which the ARN of an access point names.
+    pub region: &'a str,
+}
+
+impl<'a> NamedBucket<'a> {
+    /// Tells whether `value` names it: the bucket, or the access point by alias or ARN.
+    fn is(&self, value: &str) -> bool {
+        let arn = || self.point.map(|point| point.bare_arn(self.region));
+        self.names().any(|name| name == value)
+            || without_point_arn_prefix(value).is_some_and(|bare| arn().as_deref() == Some(bare))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let alias = self.point.and_then(|point| point.alias.as_deref());
+        [Some(self.name), alias].into_iter().flatten()
     }
 }
 
@@ -271,7 +299,8 @@ mod tests {
     fn check(conditions: &str, fields: &[(&str, &str)]) -> Result<Option<SizeRange>, Error> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let form = Form::new(fields.iter().map(own).collect());
-        policy(conditions)?.check(&form, "b", NOW, "x-amz-signature")
+        let bucket = NamedBucket { name: "b", point: None, region: "us-east-1" };
+        policy(conditions)?.check(&form, &bucket, NOW, "x-amz-signature")
     }
 
     #[test]
@@ -371,6 +400,7 @@ mod tests {
         }
         assert!(matches!(PostPolicy::parse("*"), Err(Error::InvalidPostPolicy { .. })));
         let past = document(r#"{"expiration": "2020-01-01T00:00:00Z", "conditions": []}"#).unwrap();
-        assert_eq!(past.check(&Form::default(), "b", NOW, ""), Err(refused("Policy expired.")));
+        let bucket = NamedBucket { name: "b", point: None, region: "us-east-1" };
+        assert_eq!(past.check(&Form::default(), &bucket, NOW, ""), Err(refused("Policy expired.")));
     }
 }

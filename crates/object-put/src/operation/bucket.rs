@@ -44,8 +44,8 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     check_name(&name)?;
     let tags = read_configuration(call)?;
     let ownership = ownership(call)?;
-    let lock = call.fields.get("x-store-bucket-object-lock-enabled")?;
-    let object_lock = lock.is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    let object_lock = object_lock(call)?;
+    check_namespace(call)?;
     let acl = acl(call, tx, &account.canonical_id, ownership)?;
     let created = Reply::empty(200).with("location", format!("/{name}"));
     if let Some(bucket) = BUCKETS.get(tx, &name)? {
@@ -74,6 +74,28 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         BUCKET_CONFIGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
     }
     Ok(created)
+}
+
+/// Tells whether a new bucket gets object lock. A value that says neither would leave one without the lock that was asked for.
+fn object_lock(call: &Call<'_>) -> Result<bool, Error> {
+    const ENABLED: &str = "x-store-bucket-object-lock-enabled";
+    match call.fields.get(ENABLED)? {
+        None => Ok(false),
+        Some(value) if value.eq_ignore_ascii_case("true") => Ok(true),
+        Some(value) if value.eq_ignore_ascii_case("false") => Ok(false),
+        Some(value) => {
+            Err(Error::argument(ENABLED, Some(&value), "The value is neither true nor false"))
+        }
+    }
+}
+
+/// Refuses a namespace of names of its own: here all buckets are in one.
+fn check_namespace(call: &Call<'_>) -> Result<(), Error> {
+    const NAMESPACE: &str = "x-store-bucket-namespace";
+    match call.fields.get(NAMESPACE)?.as_deref() {
+        None | Some("global") => Ok(()),
+        Some(_) => Err(Error::HeaderNotImplemented { header: NAMESPACE, reason: None }),
+    }
 }
 
 /// `CreateBucket` of a directory bucket, whose configuration says where it is.
@@ -201,7 +223,7 @@ pub fn head(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let reply = Reply::empty(200)
         .with("content-type", "application/xml")
         .with("x-store-bucket-region", bucket.region.clone())
-        .with("x-store-access-point-alias", "false");
+        .with("x-store-access-point-alias", call.is_aliased.to_string());
     let Some(zone) = zone_of(&bucket.name).filter(|_| bucket.kind == BucketKind::Directory) else {
         return Ok(reply);
     };

@@ -192,6 +192,8 @@ pub struct ReadCall<'r> {
     pub caller: &'r Caller,
     /// The name of the bucket; empty if the path names none.
     pub bucket_name: &'r str,
+    /// True if the request names it by the alias of an access point.
+    pub is_aliased: bool,
     /// The bucket, where the operation needs it.
     pub bucket: Option<&'r Bucket>,
     /// The key, where the path names one.

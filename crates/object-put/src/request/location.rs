@@ -38,6 +38,8 @@ pub struct Location {
     pub key: Option<Key>,
     /// The kind of the name before which the host names the bucket; `None` where the path does.
     pub host: Option<HostKind>,
+    /// True if the bucket is named by the alias of an access point.
+    pub is_aliased: bool,
 }
 
 impl Location {
@@ -49,7 +51,12 @@ impl Location {
         let path = path.strip_prefix('/').ok_or(Error::InvalidUri)?;
         if let Some(named) = hosts.find(host) {
             let key = (!path.is_empty()).then(|| Key::from_path(path)).transpose()?;
-            return Ok(Self { bucket: Some(named.label), key, host: Some(named.kind) });
+            return Ok(Self {
+                bucket: Some(named.label),
+                key,
+                host: Some(named.kind),
+                is_aliased: false,
+            });
         }
         let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
         let bucket = percent_decode_str(bucket).decode_utf8().map_err(|_| Error::InvalidUri)?;
@@ -57,6 +64,7 @@ impl Location {
             bucket: (!bucket.is_empty()).then(|| bucket.into_owned()),
             key: (!key.is_empty()).then(|| Key::from_path(key)).transpose()?,
             host: None,
+            is_aliased: false,
         })
     }
 

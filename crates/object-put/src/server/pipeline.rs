@@ -511,6 +511,7 @@ fn lead(
 ) -> Result<(Location, Option<Arc<AccessPoint>>), Error> {
     if let Some(point) = found {
         access_point::check(operation, &point)?;
+        location.is_aliased = point.alias.is_some() && location.bucket == point.alias;
         location.bucket = Some(point.bucket.clone());
         return Ok((location, Some(point)));
     }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::form::credentials::{FormCredentials, signature_field};
 use crate::form::fields::{Form, FormReader, is_file, not_one_file};
 use crate::form::framing::{Decoder, Piece};
-use crate::form::policy::{PostPolicy, SizeRange};
+use crate::form::policy::{NamedBucket, PostPolicy, SizeRange};
 use crate::form::result::Posted;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::table;
@@ -130,7 +130,12 @@ impl ObjectPut {
             cached.ok_or_else(|| Error::InvalidAccessKeyId { access_key: id.to_owned() })?;
         cached.with_signing_key(|key, signing| credentials.verify(key, signing, dialect))?;
         let policy = PostPolicy::parse(credentials.policy)?;
-        let named = policy.check(form, bucket, request.now, &signature_field(dialect))?;
+        let bucket = NamedBucket {
+            name: bucket,
+            point: request.point.as_deref(),
+            region: &self.0.settings.region,
+        };
+        let named = policy.check(form, &bucket, request.now, &signature_field(dialect))?;
         let size = named.map_or(all, |size| SizeRange { most: size.most.min(all.most), ..size });
         Ok((cached.caller(), size))
     }

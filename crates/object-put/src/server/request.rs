@@ -62,6 +62,7 @@ impl ParsedRequest<'_> {
             query: self.query,
             caller: &self.caller,
             bucket_name: self.location.bucket.as_deref().unwrap_or_default(),
+            is_aliased: self.location.is_aliased,
             bucket,
             key: self.location.key.as_ref(),
             point: self.point.as_deref(),

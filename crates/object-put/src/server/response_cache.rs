@@ -96,6 +96,7 @@ pub(super) fn key(request: &ParsedRequest<'_>) -> Option<Vec<u8>> {
     push(location.bucket.as_deref().unwrap_or_default().as_bytes());
     push(location.key.as_ref().map_or(&[], |key| key.as_bytes()));
     push(request.point.as_ref().map(|point| point.label()).unwrap_or_default().as_bytes());
+    push(&[u8::from(location.is_aliased)]);
     // Where parameters end and fields begin.
     push(&request.query.iter().count().to_be_bytes());
     for (name, value) in request.query.iter() {
