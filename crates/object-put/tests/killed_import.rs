@@ -185,3 +185,23 @@ async fn an_import_that_is_killed_while_its_store_is_moved_says_so_and_ends_the_
     done(&["import", &folder.text("archive")], &data);
     assert!(without_names(&folder.export("data", "found")) == wanted);
 }
+
+#[tokio::test]
+async fn an_export_that_is_killed_leaves_no_file_and_the_next_one_is_whole() {
+    let folder = Folder(tempfile::tempdir().unwrap());
+    filled(&folder.path("first")).await;
+    let wanted = folder.export("first", "wanted");
+    let (file, beside) = (folder.path("archive"), folder.path("archive.part"));
+    let mut export =
+        command(&["export", &folder.text("archive")], &folder.path("first")).spawn().unwrap();
+    // As soon as it has written something.
+    while !std::fs::metadata(&beside).is_ok_and(|found| found.len() > 0) {
+        assert!(export.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::yield_now();
+    }
+    export.kill().unwrap();
+    export.wait().unwrap();
+    assert!(!file.exists() && beside.exists());
+    assert!(folder.export("first", "archive") == wanted);
+    assert!(!beside.exists());
+}
