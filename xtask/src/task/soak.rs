@@ -1,5 +1,7 @@
 //! `cargo xtask soak`: what takes long and finds what is rare; an hour at most, and not for CI.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
@@ -20,6 +22,9 @@ pub(crate) struct Arguments {
 
 /// The time that each fuzz target runs.
 const FUZZ_SECONDS: u64 = 60;
+
+/// The version of cargo-fuzz that is installed.
+const CARGO_FUZZ: &str = "0.13.1";
 
 /// The time that cargo-fuzz may take before it is killed.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -69,6 +74,7 @@ fn targets() -> Result<Vec<String>> {
 }
 
 fn fuzz_build() -> Result<String> {
+    install_fuzzer()?;
     fuzzer(&["build"], "fuzz-build")?;
     Ok(format!("{} targets", targets()?.len()))
 }
@@ -96,15 +102,34 @@ fn fuzz(name: &str) -> Result<String> {
     last.map(str::to_owned).ok_or_else(|| anyhow!("{name} did not say how many inputs it ran"))
 }
 
+/// The folder of programs that this tool installs for itself.
+fn tools() -> PathBuf {
+    target().join("tools")
+}
+
+/// Installs cargo-fuzz below the target directory, where it is not there already.
+fn install_fuzzer() -> Result<()> {
+    if has("cargo-fuzz") || tools().join("bin/cargo-fuzz").is_file() {
+        return Ok(());
+    }
+    let mut command = cargo(&["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]);
+    logged(command.arg("--root").arg(tools()), "fuzz-install").map(drop)
+}
+
 /// Runs cargo-fuzz, which wants flags of a nightly compiler.
 fn fuzzer(arguments: &[&str], log: &str) -> Result<String> {
-    if !has("cargo-fuzz") {
-        bail!("cargo-fuzz is missing. Install with: cargo install cargo-fuzz");
-    }
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let own = std::iter::once(tools().join("bin"));
     let mut command = cargo(&["fuzz"]);
     command.args(arguments).env("RUSTC_BOOTSTRAP", "1");
+    command.env("PATH", std::env::join_paths(own.chain(std::env::split_paths(&paths)))?);
+    logged(&mut command, log)
+}
+
+/// Runs a command that must succeed, and gives what it says, which a log of this name keeps.
+fn logged(command: &mut Command, log: &str) -> Result<String> {
     let log = target().join("xtask").join(format!("{log}.log"));
-    let ended = watch(&mut command, &log, LIMIT, |_| {})?;
+    let ended = watch(command, &log, LIMIT, |_| {})?;
     if !ended.success {
         bail!("{command:?} failed{}", tail(&log, 40));
     }
