@@ -142,7 +142,8 @@ fn sample(name: &'static str, way: &Way, etag: &str) -> Vec<(&'static str, Strin
             ("x-store-object-lock-mode", "GOVERNANCE".to_owned()),
             ("x-store-object-lock-retain-until-date", "2033-12-01T16:00:00Z".to_owned()),
         ],
-        "x-store-object-lock-legal-hold" => own("ON"),
+        "x-store-object-lock-legal-hold" | "x-store-object-lock-event-hold" => own("ON"),
+        name if name.starts_with("x-store-object-lock-event-hold-duration-") => own("1"),
         "x-store-expected-bucket-owner" => own("111122223333"),
         other => panic!("the walk has no sample of {other}"),
     }

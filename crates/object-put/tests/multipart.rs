@@ -346,9 +346,53 @@ async fn checksums_of_parts_and_of_the_whole_are_checked_as_recorded() {
         "InvalidRequest",
         "The upload was created using the null checksum mode. The complete request must use the same checksum mode.",
     );
-    let done = upload.complete(&list).await;
+    // The checksum that such an upload gets is compared too.
+    let header = "x-store-checksum-crc64nvme";
+    let wrong = upload.completion(&list).with(header, "AAAAAAAAAAA=");
+    let reason = "The crc64nvme you specified did not match the calculated checksum.";
+    refused(&world.send(&wrong).await, 400, "BadDigest", reason);
+    let malformed = upload.completion(&list).with(header, "x");
+    let reason = "Value for x-amz-checksum-crc64nvme header is invalid.";
+    refused(&world.send(&malformed).await, 400, "InvalidRequest", reason);
     let whole = STANDARD.encode(checksum(Algorithm::Crc64nvme, b"123456789"));
+    let done = world.send(&upload.completion(&list).with(header, whole.clone())).await;
     assert_eq!(done.element("ChecksumCRC64NVME"), Some(whole), "{}", done.text());
+}
+
+#[tokio::test]
+async fn a_completion_names_the_composite_checksum_of_its_upload_or_none() {
+    let world = World::new(NOW).await;
+    let sums = [b"12345678", b"abcdefgh"].map(|part| checksum(Algorithm::Crc32, part));
+    let whole = STANDARD.encode(checksum(Algorithm::Crc32, &sums.concat()));
+    let header = "x-store-checksum-crc32";
+    let other = ("x-store-checksum-sha1", "qUqP5cyxm6YcTAhz05Hph5gvu9M=".to_owned());
+    for (named, code) in [
+        ((header, "AAAAAA==".to_owned()), "BadDigest"),
+        ((header, "AAAAAA==-2".to_owned()), "BadDigest"),
+        ((header, format!("{whole}-3")), "InvalidRequest"),
+        ((header, "-2".to_owned()), "InvalidRequest"),
+        (other, "InvalidRequest"),
+        ((header, whole.clone()), ""),
+        ((header, format!("{whole}-2")), ""),
+    ] {
+        let begun = [("x-store-checksum-algorithm", "CRC32")];
+        let upload = Upload::begin(&world, "/bkt/k", &begun).await;
+        let mut parts = String::new();
+        for (number, body) in [b"12345678", b"abcdefgh"].into_iter().enumerate() {
+            let (number, sum) = (number + 1, STANDARD.encode(&sums[number]));
+            let part = upload.part(&number.to_string(), body).with(header, sum.clone());
+            let tag = world.send(&part).await.header("etag").unwrap().to_owned();
+            parts.push_str(&format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag><ChecksumCRC32>{sum}</ChecksumCRC32></Part>"));
+        }
+        let completion = upload.completion_of(&parts).with(named.0, named.1.clone());
+        let answer = world.send(&completion).await;
+        assert_eq!(
+            answer.element("Code").unwrap_or_default(),
+            code,
+            "{named:?}: {}",
+            answer.text()
+        );
+    }
 }
 
 #[tokio::test]

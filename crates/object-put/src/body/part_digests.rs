@@ -27,6 +27,8 @@ enum Whole {
 pub struct WholeDigests {
     /// Bytes of all parts.
     pub size: u64,
+    /// The number of parts.
+    pub parts: u32,
     /// The entity tag: the MD5 of those of the parts, and their number.
     pub etag: String,
     /// The checksum.
@@ -71,6 +73,7 @@ impl PartDigests {
         let md5: [u8; 16] = self.md5.finalize().into();
         WholeDigests {
             size: self.size,
+            parts: self.parts,
             etag: format!("{}-{}", hex::encode(md5), self.parts),
             checksum,
             checksum_type,

@@ -12,7 +12,7 @@ use triptych_core::time::Timestamp;
 use crate::error::Error;
 use crate::maintenance::garbage::for_each_row;
 use crate::store::bucket::Bucket;
-use crate::store::delete::{DeleteRequest, delete};
+use crate::store::delete::{DeleteConditions, DeleteRequest, delete};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, DAY_SECONDS, Lifecycle};
 use crate::store::lookup::locate;
@@ -312,7 +312,7 @@ impl BucketPass<'_> {
             bucket: self.bucket,
             key: &due.key,
             version: name.as_deref(),
-            tag: None,
+            conditions: DeleteConditions::default(),
             bypass: false,
             now: self.now,
         };

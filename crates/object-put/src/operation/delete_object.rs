@@ -3,13 +3,17 @@
 use triptych_core::error::Coded as _;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
 use crate::auth::authorize::{AccessRequest, check_delete, check_permission};
+use crate::body::body_headers::number;
 use crate::error::Error;
 use crate::operation::{Call, Progress, Reply, StepOutcome};
 use crate::request::xml::{Element, XmlWriter};
 use crate::store::bucket::BucketKind;
-use crate::store::delete::{DeleteOutcome, DeleteRequest, delete};
+use crate::store::delete::{
+    DeleteConditions, DeleteOutcome, DeleteRequest, IF_MODIFIED_AT, IF_SIZE, delete,
+};
 use crate::store::key::Key;
 
 const BYPASS: &str = "x-store-bypass-governance-retention";
@@ -49,13 +53,15 @@ fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
 /// # Errors
 /// `HeaderNotImplemented` for conditions on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
 pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
-    for header in ["x-store-if-match-last-modified-time", "x-store-if-match-size"] {
-        if call.fields.has(header) {
-            return Err(Error::HeaderNotImplemented { header, reason: None });
-        }
-    }
+    check_conditions(call, |header| call.fields.has(header))?;
     check_bypass(call)?;
     let tag = call.fields.get("if-match")?;
+    let (modified, size) = (call.fields.get(IF_MODIFIED_AT)?, call.fields.get(IF_SIZE)?);
+    let conditions = DeleteConditions {
+        tag: tag.as_deref(),
+        modified: modified.map(|text| time(&text)).transpose()?,
+        size: size.map(|text| number(IF_SIZE, &text)).transpose()?,
+    };
     let version = call.query.get("versionId");
     let bypass = bypass(call, &call.access(call.key()?, version), tx)?;
     let outcome = delete(
@@ -64,7 +70,7 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
             bucket: call.bucket()?,
             key: call.key()?,
             version,
-            tag: tag.as_deref(),
+            conditions,
             bypass,
             now: call.now,
         },
@@ -81,7 +87,45 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
 struct Wanted<'d> {
     key: &'d str,
     version: Option<&'d str>,
-    tag: Option<&'d str>,
+    conditions: DeleteConditions<'d>,
+}
+
+impl<'d> Wanted<'d> {
+    /// The key that an `Object` element names. What else stands in it may say what is spared, so nothing is passed over.
+    fn of(object: &'d Element) -> Result<Self, Error> {
+        object.has_only(&["Key", "VersionId", "ETag", MODIFIED_AT, SIZE], &[])?;
+        let size = object.text_of(SIZE).map(str::parse).transpose();
+        Ok(Self {
+            key: object.child("Key").ok_or(Error::MalformedXml)?.text.as_str(),
+            version: object.text_of("VersionId").filter(|text| !text.is_empty()),
+            conditions: DeleteConditions {
+                tag: object.text_of("ETag"),
+                modified: object.text_of(MODIFIED_AT).map(time).transpose()?,
+                size: size.map_err(|_| Error::MalformedXml)?,
+            },
+        })
+    }
+}
+
+/// The conditions of one key of a `DeleteObjects`, as headers have them too.
+const MODIFIED_AT: &str = "LastModifiedTime";
+const SIZE: &str = "Size";
+
+/// Refuses conditions on time and size but in directory buckets, which alone have them: without them more would be deleted.
+fn check_conditions(call: &Call<'_>, is_named: impl Fn(&str) -> bool) -> Result<(), Error> {
+    if call.bucket()?.kind == BucketKind::Directory {
+        return Ok(());
+    }
+    match [IF_MODIFIED_AT, IF_SIZE].into_iter().find(|header| is_named(header)) {
+        Some(header) => Err(Error::HeaderNotImplemented { header, reason: None }),
+        None => Ok(()),
+    }
+}
+
+/// The time of a condition, in a form of HTTP or of XML.
+fn time(text: &str) -> Result<Timestamp, Error> {
+    let time = Timestamp::from_http_date(text).or_else(|| Timestamp::from_rfc3339(text));
+    time.ok_or_else(|| Error::argument(IF_MODIFIED_AT, Some(text), "The value is no time"))
 }
 
 /// `DeleteObjects`: some keys a step. A key that cannot be deleted stands in the answer with its error.
@@ -102,20 +146,19 @@ pub fn objects(
     }
     check_bypass(call)?;
     let document = Element::parse(call.body, "Delete")?;
+    document.has_only(&["Quiet"], &["Object"])?;
     let quiet = document.text_of("Quiet") == Some("true");
-    let wanted = document
-        .all("Object")
-        .map(|object| {
-            Ok(Wanted {
-                key: object.child("Key").ok_or(Error::MalformedXml)?.text.as_str(),
-                version: object.text_of("VersionId").filter(|text| !text.is_empty()),
-                tag: object.text_of("ETag"),
-            })
-        })
-        .collect::<Result<Vec<_>, Error>>()?;
+    let wanted = document.all("Object").map(Wanted::of).collect::<Result<Vec<_>, Error>>()?;
     if wanted.is_empty() || wanted.len() > KEYS_MAX {
         return Err(Error::MalformedXml);
     }
+    // Before any of them is deleted.
+    check_conditions(call, |header| {
+        wanted.iter().any(|wanted| match header {
+            IF_SIZE => wanted.conditions.size.is_some(),
+            _ => wanted.conditions.modified.is_some(),
+        })
+    })?;
     let mut text = progress.text.clone();
     for wanted in wanted.iter().skip(progress.done).take(KEYS_PER_STEP) {
         let deleted = one(call, tx, ids, wanted);
@@ -146,7 +189,7 @@ fn one(
             bucket: call.bucket()?,
             key: &key,
             version: wanted.version,
-            tag: wanted.tag,
+            conditions: wanted.conditions,
             bypass,
             now: call.now,
         },

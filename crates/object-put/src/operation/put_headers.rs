@@ -41,6 +41,8 @@ pub enum AppliesTo {
     NotDirectory,
     /// All but those on premises.
     NotOnPremises,
+    /// None: what it asks for is not there, and must not be passed over.
+    None,
 }
 
 impl AppliesTo {
@@ -97,7 +99,7 @@ const fn rule(name: &'static str, applies_to: AppliesTo, parse: Parser) -> Heade
 
 /// The headers of PutObject (spec §4), in the order in which their faults are reported.
 #[rustfmt::skip] // A table: one header a line.
-pub static HEADERS: [HeaderRule; 38] = [
+pub static HEADERS: [HeaderRule; 41] = [
     // The six of the ACL are read with the bucket's ownership and the accounts: see `crate::auth::object_owner::of_put`.
     rule("x-store-acl", AppliesTo::GeneralPurpose, elsewhere),
     rule("x-store-grant-full-control", AppliesTo::GeneralPurpose, elsewhere),
@@ -137,6 +139,9 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("x-store-object-lock-mode", AppliesTo::NotDirectory, elsewhere),
     rule("x-store-object-lock-retain-until-date", AppliesTo::NotDirectory, elsewhere),
     rule("x-store-object-lock-legal-hold", AppliesTo::NotDirectory, elsewhere),
+    rule("x-store-object-lock-event-hold", AppliesTo::None, elsewhere),
+    rule("x-store-object-lock-event-hold-duration-days", AppliesTo::None, elsewhere),
+    rule("x-store-object-lock-event-hold-duration-years", AppliesTo::None, elsewhere),
     // Checked with the bucket, before all others: see `crate::auth::authorize`.
     rule("x-store-expected-bucket-owner", AppliesTo::All, elsewhere),
 ];

@@ -9,8 +9,8 @@ use crate::request::query::Query;
 
 /// Headers of the service beside those of the header table; a name that ends in `-` stands for all that start with it.
 const HEADERS_BESIDE: [&str; 36] = [
-    "x-store-bucket-object-lock-enabled",
     "x-store-bucket-namespace",
+    "x-store-bucket-object-lock-enabled",
     "x-store-bucket-region",
     "x-store-bypass-governance-retention",
     "x-store-checksum-algorithm",

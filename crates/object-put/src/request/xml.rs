@@ -131,6 +131,22 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
+    /// Checks that its children are these: each of `once` one time at most, those of `often` as often as they like. For documents in which a
+    /// child says what is spared: one that is passed over would take more than was meant.
+    ///
+    /// # Errors
+    /// [`Error::MalformedXml`].
+    pub fn has_only(&self, once: &[&str], often: &[&str]) -> Result<(), Error> {
+        let is_known = |child: &Self| {
+            often.contains(&&*child.name)
+                || (once.contains(&&*child.name) && self.all(&child.name).count() == 1)
+        };
+        match self.children.iter().all(is_known) {
+            true => Ok(()),
+            false => Err(Error::MalformedXml),
+        }
+    }
+
     /// The text of the first child with this name, without outer blanks.
     #[must_use]
     pub fn text_of(&self, name: &str) -> Option<&str> {

@@ -30,13 +30,59 @@ pub struct DeleteRequest<'a> {
     pub key: &'a Key,
     /// The version; `None` for the key itself.
     pub version: Option<&'a str>,
-    /// The entity tag that the object must have.
-    pub tag: Option<&'a str>,
+    /// The conditions that the object must meet.
+    pub conditions: DeleteConditions<'a>,
     /// True if governance retention is lifted.
     pub bypass: bool,
     /// The time of the delete.
     pub now: Timestamp,
 }
+
+/// Conditions of a delete: those that are named hold, or nothing is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeleteConditions<'a> {
+    /// The entity tag of the object.
+    pub tag: Option<&'a str>,
+    /// The second in which it was written.
+    pub modified: Option<Timestamp>,
+    /// Its bytes.
+    pub size: Option<u64>,
+}
+
+impl DeleteConditions<'_> {
+    /// Checks them on what is to be deleted.
+    ///
+    /// # Errors
+    /// `NoSuchKey` where there is nothing; `PreconditionFailed`.
+    fn check(&self, key: &Key, found: Option<&FoundVersion>) -> Result<(), Error> {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        let Some(found) = found else {
+            return Err(Error::NoSuchKey { key: key.to_string() });
+        };
+        let Some(data) = &found.version.data else {
+            return Err(Error::NoSuchKey { key: key.to_string() });
+        };
+        let modified = found.version.modified.seconds();
+        let failed = |condition| Err(Error::PreconditionFailed { condition });
+        if self.tag.is_some_and(|tag| !etag::listed(tag, &data.etag)) {
+            return failed("If-Match");
+        }
+        if self.modified.is_some_and(|wanted| wanted.seconds() != modified) {
+            return failed(IF_MODIFIED_AT);
+        }
+        if self.size.is_some_and(|wanted| wanted != data.size) {
+            return failed(IF_SIZE);
+        }
+        Ok(())
+    }
+}
+
+/// The condition on the time, as a header has it.
+pub const IF_MODIFIED_AT: &str = "x-store-if-match-last-modified-time";
+/// The condition on the size.
+pub const IF_SIZE: &str = "x-store-if-match-size";
 
 /// The outcome of a delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,8 +96,7 @@ pub struct DeleteOutcome {
 /// Deletes a key, or one version of it for good. What is not there counts as deleted.
 ///
 /// # Errors
-/// `NoSuchBucket` if the bucket went away; `InvalidArgument` for what is no version id; `NoSuchKey`, `PreconditionFailed`
-/// where a tag was named; `ObjectLocked`.
+/// `NoSuchBucket` if the bucket went away; `InvalidArgument` for what is no version id; those of the conditions; `ObjectLocked`.
 pub fn delete(
     tx: &mut Tx<'_>,
     request: &DeleteRequest<'_>,
@@ -63,7 +108,7 @@ pub fn delete(
         Err(Error::NoSuchKey { .. } | Error::NoSuchVersion { .. }) => None,
         Err(error) => return Err(error),
     };
-    check_precondition(request, found.as_ref())?;
+    request.conditions.check(request.key, found.as_ref())?;
     let (slot, key_hash) = bucket_slot(bucket.id, request.key);
     let mut deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
     let outcome = match (request.version, found) {
@@ -82,21 +127,6 @@ pub fn delete(
         UPLOADED_KEYS.put(tx, &place, &UploadedKey { deletes: own.deletes + 1, ..own });
     }
     Ok(outcome)
-}
-
-fn check_precondition(
-    request: &DeleteRequest<'_>,
-    found: Option<&FoundVersion>,
-) -> Result<(), Error> {
-    let Some(tag) = request.tag else {
-        return Ok(());
-    };
-    let data = found.and_then(|found| found.version.data.as_ref());
-    match data {
-        None => Err(Error::NoSuchKey { key: request.key.to_string() }),
-        Some(data) if etag::listed(tag, &data.etag) => Ok(()),
-        Some(_) => Err(Error::PreconditionFailed { condition: "If-Match" }),
-    }
 }
 
 /// Deletes a key: for good where no versions are kept, else under a delete marker.

@@ -329,7 +329,17 @@ pub fn expiration(
     Ok(rules.and_then(|rules| rules.header(key, object, data)))
 }
 
+const EXPIRATION: &str = "Expiration";
+const NONCURRENT: &str = "NoncurrentVersionExpiration";
+const ABORT: &str = "AbortIncompleteMultipartUpload";
+/// Actions that are kept without effect.
+const TRANSITIONS: [&str; 2] = ["Transition", "NoncurrentVersionTransition"];
+
 fn rule(element: &Element) -> Result<Rule, Error> {
+    element.has_only(
+        &["ID", "Status", "Prefix", "Filter", EXPIRATION, NONCURRENT, ABORT],
+        &TRANSITIONS,
+    )?;
     let id = element.required("ID")?.to_owned();
     if id.chars().count() > 255 {
         return Err(Error::argument(
@@ -349,17 +359,12 @@ fn rule(element: &Element) -> Result<Rule, Error> {
         (None, Some(prefix)) => Filter { prefix: prefix.text.clone(), ..Filter::default() },
         _ => return Err(Error::MalformedXml),
     };
-    let actions = [
-        "Expiration",
-        "Transition",
-        "NoncurrentVersionExpiration",
-        "NoncurrentVersionTransition",
-        "AbortIncompleteMultipartUpload",
-    ];
-    if !actions.iter().any(|name| element.child(name).is_some()) {
+    let mut actions = [EXPIRATION, NONCURRENT, ABORT].into_iter().chain(TRANSITIONS);
+    if !actions.any(|name| element.child(name).is_some()) {
         return Err(Error::MalformedXml);
     }
     for transition in element.all("Transition") {
+        transition.has_only(&["Days", "Date", "StorageClass"], &[])?;
         read_end(transition)?;
         let class = transition.required("StorageClass")?;
         crate::store::version::StorageClass::parse(class).ok_or(Error::MalformedXml)?;
@@ -369,13 +374,10 @@ fn rule(element: &Element) -> Result<Rule, Error> {
         id,
         enabled,
         filter,
-        expiration: element.child("Expiration").map(read_end).transpose()?,
-        noncurrent: element
-            .child("NoncurrentVersionExpiration")
-            .map(read_noncurrent)
-            .transpose()?,
+        expiration: element.child(EXPIRATION).map(read_expiration).transpose()?.flatten(),
+        noncurrent: element.child(NONCURRENT).map(read_noncurrent).transpose()?,
         abort_days: element
-            .child("AbortIncompleteMultipartUpload")
+            .child(ABORT)
             .map(|abort| read_abort(abort, &tags))
             .transpose()?
             .flatten(),
@@ -385,6 +387,7 @@ fn rule(element: &Element) -> Result<Rule, Error> {
 /// `AbortIncompleteMultipartUpload`: its days.
 fn read_abort(element: &Element, tags: &Tags) -> Result<Option<u32>, Error> {
     const DAYS: &str = "DaysAfterInitiation";
+    element.has_only(&[DAYS], &[])?;
     if !tags.0.is_empty() {
         return Err(Error::request(
             "AbortIncompleteMultipartUpload cannot be specified with Tags.",
@@ -406,6 +409,7 @@ fn read_abort(element: &Element, tags: &Tags) -> Result<Option<u32>, Error> {
 
 /// `NoncurrentVersionExpiration`: its days, and how many newer versions it keeps.
 fn read_noncurrent(element: &Element) -> Result<NoncurrentExpiration, Error> {
+    element.has_only(&["NoncurrentDays", "NewerNoncurrentVersions"], &[])?;
     let number = |name: &'static str, most: u32| -> Result<Option<u32>, Error> {
         let Some(text) = element.text_of(name) else {
             return Ok(None);
@@ -428,10 +432,22 @@ fn read_noncurrent(element: &Element) -> Result<NoncurrentExpiration, Error> {
     })
 }
 
+/// `Expiration`: the end of objects, or that of delete markers; `None` where it says that those stay.
+fn read_expiration(element: &Element) -> Result<Option<Expiration>, Error> {
+    const MARKERS: &str = "ExpiredObjectDeleteMarker";
+    element.has_only(&["Days", "Date", MARKERS], &[])?;
+    match element.text_of(MARKERS) {
+        None => read_end(element).map(Some),
+        Some(_) if element.children.len() > 1 => Err(Error::MalformedXml),
+        Some("true") => Ok(Some(Expiration::DeleteMarker)),
+        Some("false") => Ok(None),
+        Some(_) => Err(Error::MalformedXml),
+    }
+}
+
 fn read_end(element: &Element) -> Result<Expiration, Error> {
-    let marker = element.text_of("ExpiredObjectDeleteMarker");
-    match (element.text_of("Days"), element.text_of("Date"), marker) {
-        (Some(days), None, None) => {
+    match (element.text_of("Days"), element.text_of("Date")) {
+        (Some(days), None) => {
             let number = days.parse::<i64>().map_err(|_| Error::MalformedXml)?;
             let is_transition = element.name == "Transition";
             match u32::try_from(number) {
@@ -443,7 +459,7 @@ fn read_end(element: &Element) -> Result<Expiration, Error> {
                 )),
             }
         }
-        (None, Some(date), None) => {
+        (None, Some(date)) => {
             let date = date_of(date).ok_or(Error::MalformedXml)?;
             if date.micros().rem_euclid(DAY_SECONDS * 1_000_000) != 0 {
                 let text = date.rfc3339();
@@ -451,7 +467,6 @@ fn read_end(element: &Element) -> Result<Expiration, Error> {
             }
             Ok(Expiration::Date(date))
         }
-        (None, None, Some("true" | "false")) => Ok(Expiration::DeleteMarker),
         _ => Err(Error::MalformedXml),
     }
 }
@@ -462,8 +477,14 @@ fn date_of(text: &str) -> Option<Timestamp> {
 }
 
 fn read_filter(element: &Element) -> Result<Filter, Error> {
-    let scope = element.child("And").unwrap_or(element);
-    if element.children.len() > 1 {
+    const CONDITIONS: [&str; 3] = ["Prefix", "ObjectSizeGreaterThan", "ObjectSizeLessThan"];
+    let (scope, several) = match element.child("And") {
+        Some(both) => (both, both.children.len() > 1),
+        None => (element, false),
+    };
+    scope.has_only(&CONDITIONS, &["Tag"])?;
+    // A filter has one condition, or none for every object; several stand together in one element.
+    if element.children.len() > 1 || (scope.name == "And" && !several) {
         return Err(Error::MalformedXml);
     }
     let bytes = |name| {
@@ -521,6 +542,19 @@ mod tests {
     }
 
     #[test]
+    fn delete_markers_stay_where_a_rule_says_so() {
+        let with = |said: &str| {
+            let rule = format!(
+                "<Rule><Status>Enabled</Status><Filter/><Expiration><ExpiredObjectDeleteMarker>{said}</ExpiredObjectDeleteMarker></Expiration></Rule>"
+            );
+            read(&rule).map(|rules| rules.rules[0].expiration)
+        };
+        assert_eq!(with("true"), Ok(Some(Expiration::DeleteMarker)));
+        assert_eq!(with("false"), Ok(None));
+        assert_eq!(with("maybe"), Err(Error::MalformedXml));
+    }
+
+    #[test]
     fn rules_that_are_none_are_refused() {
         let with = |inner: &str| read(&format!("<Rule><Status>Enabled</Status>{inner}</Rule>"));
         let filter = "<Filter><Prefix/></Filter>";
@@ -541,6 +575,27 @@ mod tests {
             "<Rule><ID>a</ID><Status>Enabled</Status>{filter}<Expiration><Days>1</Days></Expiration></Rule>"
         );
         assert!(matches!(read(&rule.repeat(2)), Err(Error::InvalidArgument { .. })));
+        // What is passed over in a filter would be one that takes every object.
+        let end = "<Expiration><Days>1</Days></Expiration>";
+        for filter in [
+            "<Unknown>a</Unknown>",
+            "<And/>",
+            "<And><Prefix>a</Prefix></And>",
+            "<And><Prefix>a</Prefix><Prefix>b</Prefix></And>",
+            "<And><Prefix>a</Prefix><Unknown>b</Unknown></And>",
+            "<Prefix>a</Prefix><ObjectSizeLessThan>5</ObjectSizeLessThan>",
+        ] {
+            let inner = format!("<Filter>{filter}</Filter>{end}");
+            assert_eq!(with(&inner), Err(Error::MalformedXml), "{inner}");
+        }
+        for inner in [
+            "<Prefix>a</Prefix><Prefix>b</Prefix><Expiration><Days>1</Days></Expiration>",
+            "<Prefix>a</Prefix><Unknown/><Expiration><Days>1</Days></Expiration>",
+            "<Prefix>a</Prefix><Expiration><Days>1</Days><Days>2</Days></Expiration>",
+            "<Prefix>a</Prefix><Expiration><Days>1</Days><Unknown/></Expiration>",
+        ] {
+            assert_eq!(with(inner), Err(Error::MalformedXml), "{inner}");
+        }
         assert_eq!(read(""), Err(Error::MalformedXml));
     }
 }

@@ -63,6 +63,7 @@ impl Retention {
     /// `MalformedXml`; `InvalidArgument` for a date that is not in the future.
     pub fn from_xml(body: &[u8], now: Timestamp) -> Result<Option<Self>, Error> {
         let document = Element::parse(body, "Retention")?;
+        document.has_only(&["Mode", "RetainUntilDate"], &[])?;
         match (document.text_of("Mode"), document.text_of("RetainUntilDate")) {
             (None, None) => Ok(None),
             (Some(mode), Some(date)) => {
@@ -237,13 +238,16 @@ impl DefaultRetention {
     /// `MalformedXml`; `InvalidArgument` for a period that is not positive.
     pub fn from_xml(body: &[u8]) -> Result<Option<Self>, Error> {
         let document = Element::parse(body, "ObjectLockConfiguration")?;
+        document.has_only(&["ObjectLockEnabled", "Rule"], &[])?;
         if document.text_of("ObjectLockEnabled") != Some("Enabled") {
             return Err(Error::MalformedXml);
         }
         let Some(rule) = document.child("Rule") else {
             return Ok(None);
         };
+        rule.has_only(&["DefaultRetention"], &[])?;
         let retention = rule.child("DefaultRetention").ok_or(Error::MalformedXml)?;
+        retention.has_only(&["Mode", "Days", "Years"], &[])?;
         let mode = Mode::parse(retention.required("Mode")?).ok_or(Error::MalformedXml)?;
         let number = |name| {
             let text: Option<&str> = retention.text_of(name);

@@ -8,8 +8,8 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::body_headers::number;
-use crate::body::checksum::ALGORITHMS;
+use crate::body::body_headers::{checksum, number};
+use crate::body::checksum::{ALGORITHMS, AlgorithmRow};
 use crate::body::part_digests::{PartDigests, WholeDigests};
 use crate::error::Error;
 use crate::operation::encryption;
@@ -303,20 +303,49 @@ fn check_whole(call: &Call<'_>, upload: &Upload, whole: &WholeDigests) -> Result
             )));
         }
     }
-    // One of the checksums of parts was compared with them already, part by part.
-    if !whole.checksum_type.is_full_object() || upload.checksum.is_none() {
+    ALGORITHMS.iter().try_for_each(|row| match call.fields.get(row.header)? {
+        Some(value) => check_checksum(row, &value, upload, whole),
+        None => Ok(()),
+    })
+}
+
+/// A checksum that the completion names is that of the whole. One of another algorithm cannot be compared: who began with an algorithm is told
+/// so, who began without one named none that would be kept.
+fn check_checksum(
+    row: &AlgorithmRow,
+    value: &str,
+    upload: &Upload,
+    whole: &WholeDigests,
+) -> Result<(), Error> {
+    let own = whole.checksum.algorithm.row();
+    if row.header != own.header {
+        let [expected, actual] = [own, row].map(|row| row.name.to_ascii_lowercase());
+        return match upload.checksum {
+            None => Ok(()),
+            Some(_) => Err(Error::request(format!(
+                "Checksum Type mismatch occurred, expected checksum Type: {expected}, actual checksum Type: {actual}"
+            ))),
+        };
+    }
+    // One of the checksums of parts is shown with their number, which those who computed it may leave out.
+    let value = match value.rsplit_once('-') {
+        Some((sum, parts)) if !whole.checksum_type.is_full_object() => {
+            match parts.parse::<u32>() == Ok(whole.parts) {
+                true => sum,
+                false => "",
+            }
+        }
+        _ => value,
+    };
+    if checksum(row.header, value)? == whole.checksum {
         return Ok(());
     }
-    let row = whole.checksum.algorithm.row();
-    match call.fields.get(row.header)? {
-        Some(value) if *value != whole.checksum.base64() => Err(Error::DigestMismatch {
-            reason: format!(
-                "The {} you specified did not match the calculated checksum.",
-                row.name.to_ascii_lowercase()
-            ),
-        }),
-        _ => Ok(()),
-    }
+    Err(Error::DigestMismatch {
+        reason: format!(
+            "The {} you specified did not match the calculated checksum.",
+            own.name.to_ascii_lowercase()
+        ),
+    })
 }
 
 /// The check of a list against the parts that are there.

@@ -1,0 +1,161 @@
+//! Deletes under conditions, and documents and headers that ask for a protection that is not there: nothing is passed over.
+
+mod service;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use md5::{Digest as _, Md5};
+use service::{Answer, Draft, NOW, World};
+
+const DIRECTORY: &str = "mybkt--use1-az4--x-s3.localhost";
+
+fn code(answer: &Answer) -> (u16, String) {
+    (answer.status, answer.element("Code").unwrap_or_default())
+}
+
+fn is(status: u16, code: &str) -> (u16, String) {
+    (status, code.to_owned())
+}
+
+fn zonal(method: &'static str, target: &str, body: &[u8]) -> Draft {
+    Draft { host: DIRECTORY, service: "s3express", ..Draft::new(method, target, body) }
+}
+
+/// A DeleteObjects with these elements within its one `Object`.
+fn document(inner: &str) -> String {
+    format!("<Delete><Object>{inner}</Object></Delete>")
+}
+
+fn delete_objects(document: &str) -> Draft {
+    let digest = STANDARD.encode(Md5::digest(document.as_bytes()));
+    Draft::new("POST", "/bkt?delete", document.as_bytes()).with("content-md5", digest)
+}
+
+fn zonal_delete_objects(document: &str) -> Draft {
+    let sum = STANDARD.encode(crc32fast::hash(document.as_bytes()).to_be_bytes());
+    zonal("POST", "/?delete", document.as_bytes()).with("x-store-checksum-crc32", sum)
+}
+
+#[tokio::test]
+async fn a_directory_bucket_deletes_what_has_the_size_and_the_time_that_were_named() {
+    let world = World::new(NOW).await;
+    let (right, wrong) = (NOW.http_date(), "Sat, 01 Jan 2000 00:00:00 GMT");
+    let put = async || {
+        let answer = world.send(&zonal("PUT", "/k", b"12345")).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    };
+    let (time, size) = ("x-store-if-match-last-modified-time", "x-store-if-match-size");
+    for (headers, expected) in [
+        (&[(size, "6")][..], is(412, "PreconditionFailed")),
+        (&[(size, "x")], is(400, "InvalidArgument")),
+        (&[(time, wrong)], is(412, "PreconditionFailed")),
+        (&[(time, "yesterday")], is(400, "InvalidArgument")),
+        (&[(time, &right), (size, "4")], is(412, "PreconditionFailed")),
+        (&[(time, &right), (size, "5")], is(204, "")),
+        (&[(size, "5")], is(204, "")),
+    ] {
+        put().await;
+        let mut draft = zonal("DELETE", "/k", b"");
+        for (name, value) in headers {
+            draft = draft.with(name, *value);
+        }
+        assert_eq!(code(&world.send(&draft).await), expected, "{headers:?}");
+        let left = world.send(&zonal("GET", "/k", b"")).await.status;
+        assert_eq!(left, if expected.0 == 204 { 404 } else { 200 }, "{headers:?}");
+    }
+    let absent = zonal("DELETE", "/none", b"").with(size, "5");
+    assert_eq!(code(&world.send(&absent).await), is(404, "NoSuchKey"));
+    for (inner, status) in [
+        ("<Size>6</Size>".to_owned(), 200),
+        (format!("<LastModifiedTime>{wrong}</LastModifiedTime>"), 200),
+        ("<ETag>none</ETag>".to_owned(), 200),
+        (format!("<LastModifiedTime>{right}</LastModifiedTime><Size>5</Size>"), 404),
+        (format!("<LastModifiedTime>{}</LastModifiedTime>", NOW.rfc3339()), 404),
+    ] {
+        put().await;
+        let asked = document(&format!("<Key>k</Key>{inner}"));
+        let answer = world.send(&zonal_delete_objects(&asked)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let refused = answer.text().contains("<Code>PreconditionFailed</Code>");
+        assert_eq!(refused, status == 200, "{inner}: {}", answer.text());
+        assert_eq!(world.send(&zonal("GET", "/k", b"")).await.status, status, "{inner}");
+    }
+}
+
+#[tokio::test]
+async fn a_delete_of_many_keys_passes_over_nothing_that_spares_one() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"12345").await;
+    for (inner, expected) in [
+        ("<Key>k</Key><Size>5</Size>", is(501, "NotImplemented")),
+        (
+            "<Key>k</Key><LastModifiedTime>Sat, 01 Jan 2000 00:00:00 GMT</LastModifiedTime>",
+            is(501, "NotImplemented"),
+        ),
+        ("<Key>k</Key><Size>many</Size>", is(400, "MalformedXML")),
+        ("<Key>k</Key><Key>j</Key>", is(400, "MalformedXML")),
+        ("<Key>k</Key><IfOlderThan>5</IfOlderThan>", is(400, "MalformedXML")),
+        ("<Key>k</Key><ETag>a</ETag><ETag>b</ETag>", is(400, "MalformedXML")),
+    ] {
+        // A key before it is not deleted either.
+        let asked = document(&format!("<Key>k</Key></Object><Object>{inner}"));
+        assert_eq!(code(&world.send(&delete_objects(&asked)).await), expected, "{inner}");
+        assert_eq!(world.fetch("/bkt/k").await.status, 200, "{inner}");
+    }
+    let answer = world.send(&delete_objects(&document("<Key>k</Key>"))).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(world.fetch("/bkt/k").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_hold_or_a_lock_that_is_not_there_is_refused_by_name() {
+    let world = World::new(NOW).await;
+    for draft in [
+        Draft::put("/bkt/k", b"body"),
+        Draft::new("POST", "/bkt/k?uploads", b""),
+        Draft::put("/bkt/k", b"").with("x-store-copy-source", "/bkt/source"),
+    ] {
+        world.store("/bkt/source", b"source").await;
+        for header in [
+            "object-lock-event-hold",
+            "object-lock-event-hold-duration-days",
+            "object-lock-event-hold-duration-years",
+        ] {
+            let answer = world.send(&draft.clone().with(&format!("x-store-{header}"), "ON")).await;
+            assert_eq!(code(&answer), is(501, "NotImplemented"), "{header}");
+            assert_eq!(answer.element("Header"), Some(format!("x-amz-{header}")));
+        }
+    }
+    assert_eq!(world.fetch("/bkt/k").await.status, 404);
+    let locked = "x-store-bucket-object-lock-enabled";
+    for (header, value, expected) in [
+        (locked, "yes", is(400, "InvalidArgument")),
+        (locked, "1", is(400, "InvalidArgument")),
+        ("x-store-bucket-namespace", "account-regional", is(501, "NotImplemented")),
+        ("x-store-bucket-namespace", "global", is(200, "")),
+        (locked, "True", is(409, "BucketAlreadyOwnedByYou")),
+    ] {
+        let answer = world.send(&Draft::put("/new-bucket", b"").with(header, value)).await;
+        let own = code(&answer);
+        // In the oldest region one's own bucket may be made again.
+        let made = own == is(200, "") && expected.0 == 409;
+        assert!(own == expected || made, "{header}: {value}: {own:?}");
+    }
+    for (target, document) in [
+        (
+            "/locked/k?retention",
+            "<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>2030-01-01T00:00:00Z</RetainUntilDate><EventHold>ON</EventHold></Retention>",
+        ),
+        ("/locked/k?retention", "<Retention><EventHold>ON</EventHold></Retention>"),
+        (
+            "/locked?object-lock",
+            "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>GOVERNANCE</Mode><Days>1</Days><DefaultEventHold><Days>1</Days></DefaultEventHold></DefaultRetention></Rule></ObjectLockConfiguration>",
+        ),
+    ] {
+        world.send(&Draft::put("/locked", b"").with(locked, "true")).await;
+        world.store("/locked/k", b"kept").await;
+        let digest = STANDARD.encode(Md5::digest(document.as_bytes()));
+        let draft = Draft::put(target, document.as_bytes()).with("content-md5", digest);
+        assert_eq!(code(&world.send(&draft).await), is(400, "MalformedXML"), "{document}");
+    }
+}
