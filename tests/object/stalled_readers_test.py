@@ -13,9 +13,8 @@ READERS = 1_000
 MIB = 1024 * 1024
 # An object, of which the sockets of a reader take a small part.
 OBJECT_BYTES = 64 * MIB
-# A piece of a body in the connection, and one read ahead, which is given back once it has stalled: the allocator keeps that for others, so
-# the process is no smaller then. A client that reads may hold 1 MiB.
-STALLED_BYTES = 2 * 256 * 1024 + 64 * 1024
+# A piece of a body: what stands in the connection and what was read ahead are less. A few readers may hold 1 MiB each while they read.
+STALLED_BYTES = 256 * 1024
 # What the process takes for other things than its readers.
 ROOM_BYTES = 64 * MIB
 
@@ -35,7 +34,7 @@ class StalledReaders(unittest.TestCase):
         reader.sendall(f"GET {self.url.path}?{self.url.query} HTTP/1.1\r\nHost: {self.url.netloc}\r\n\r\n".encode())
         return reader
 
-    def test_a_thousand_that_read_nothing_hold_two_pieces_each_at_most(self):
+    def test_a_thousand_that_read_nothing_hold_a_piece_each_at_most(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         files = min(hard, 2 * READERS + 512)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
