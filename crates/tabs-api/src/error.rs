@@ -158,6 +158,9 @@ pub enum Error {
         "Cannot access contents of url \"{0}\". Extension manifest must request permission to access this host."
     )]
     NoAccess(String),
+    /// A page that was not drawn yet.
+    #[error("Failed to capture tab: image readback failed")]
+    NoPicture,
     /// A tab that shows no page.
     #[error("The tab {0} shows no page yet: wait until tabs.onUpdated tells of one.")]
     NoPage(i64),

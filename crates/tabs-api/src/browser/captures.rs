@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use triptych_core::time::Timestamp;
 
-use crate::browser::Browser;
 use crate::browser::answer::Answer;
+use crate::browser::{Browser, Compat};
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::id::{RequestId, TabId, WindowId};
@@ -60,6 +60,10 @@ impl Browser {
     ) -> Result<RequestId, Error> {
         let active = self.window(window)?.active.ok_or(Error::NoCurrentWindow)?;
         self.check_capture(extension, active)?;
+        // The browser draws no page that came while its window was in the background.
+        if self.compat == Compat::Browser && !self.tab(active)?.was_shown {
+            return Err(Error::NoPicture);
+        }
         let view = self.view(active).ok_or(Error::NoTab(active.0))?;
         let request = self.next_request();
         self.captures.under_way.insert(request);

@@ -2,7 +2,7 @@
 //! and as long as there are several, none of them freezes or is kept in memory for going back to it.
 
 use crate::browser::Browser;
-use crate::browser::tab::Tab;
+use crate::browser::tab::{Status, Tab};
 use crate::id::TabId;
 use crate::url::host;
 
@@ -20,11 +20,22 @@ impl Browser {
     pub(super) fn ends_process(&self, id: TabId, closing: &[TabId]) -> bool {
         self.strips.tab(id).is_some_and(|tab| {
             let others = self.related_pages(id).filter_map(|other| self.strips.tab(other));
-            let mut users = others.filter(|other| shares_process(tab, other)).map(|user| user.id);
+            // A copy that waits to load has no process of its own, and keeps none.
+            let is_user = |other: &&Tab| !other.waits_to_load && shares_process(tab, other);
+            let mut users = others.filter(is_user).map(|user| user.id);
             closing.contains(&id)
                 && !LASTING.iter().any(|page| tab.url.starts_with(page))
                 && users.all(|user| closing.contains(&user))
         })
+    }
+
+    /// The state of a tab's page as it is shown: a copy that waits to load is there as long as another page runs in its process.
+    pub(crate) fn shown_status(&self, tab: &Tab) -> Status {
+        if tab.waits_to_load && self.ends_process(tab.id, &[tab.id]) {
+            Status::Unloaded
+        } else {
+            tab.status
+        }
     }
 
     /// The other tabs of the browsing context group of a tab that have pages.

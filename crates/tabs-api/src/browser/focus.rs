@@ -6,22 +6,24 @@ use crate::browser::window::Window;
 use crate::engine::NavigationKind;
 use crate::id::{WINDOW_ID_NONE, WindowId};
 
-/// Windows by their last focus; the first one has it.
+/// Windows by their last focus, and as they lie on one another.
 #[derive(Debug)]
 pub(crate) struct Focus {
-    /// The window that had the focus last is in front.
+    /// The window that had the focus last is first; those that never had it are last.
     order: Vec<WindowId>,
+    /// The window in front is first. One that was opened behind it comes next once that is gone.
+    stack: Vec<WindowId>,
     /// True while no window has it.
     is_lost: bool,
 }
 
 impl Focus {
     /// Windows in this order, the first of them in front.
-    pub(crate) const fn of(order: Vec<WindowId>) -> Self {
-        Self { order, is_lost: false }
+    pub(crate) fn of(order: Vec<WindowId>) -> Self {
+        Self { stack: order.clone(), order, is_lost: false }
     }
 
-    /// Windows, the one that had the focus last in front.
+    /// Windows, the one that had the focus last first.
     pub(crate) fn order(&self) -> &[WindowId] {
         &self.order
     }
@@ -35,9 +37,10 @@ impl Focus {
         !self.is_lost && self.last() == Some(window)
     }
 
-    /// Adds a window that never had the focus: it comes next, once the first one is gone.
+    /// Adds a window that never had the focus.
     pub(super) fn add(&mut self, window: WindowId) {
-        self.order.insert(self.order.len().min(1), window);
+        self.order.push(window);
+        self.stack.insert(self.stack.len().min(1), window);
     }
 
     /// Gives a window the focus; `false` where it has it already.
@@ -46,8 +49,10 @@ impl Focus {
             return false;
         }
         self.is_lost = false;
-        self.order.retain(|other| *other != window);
-        self.order.insert(0, window);
+        for windows in [&mut self.order, &mut self.stack] {
+            windows.retain(|other| *other != window);
+            windows.insert(0, window);
+        }
         true
     }
 
@@ -65,13 +70,15 @@ impl Focus {
         is_seen: impl Fn(WindowId) -> bool,
     ) -> Option<WindowId> {
         let had_focus = self.has(window);
-        self.order.retain(|other| *other != window);
+        for windows in [&mut self.order, &mut self.stack] {
+            windows.retain(|other| *other != window);
+        }
         if had_focus || self.is_lost { self.pass_on(is_seen) } else { None }
     }
 
     /// Gives the focus to the first window that is to be seen; where there is none, nobody has it.
     fn pass_on(&mut self, is_seen: impl Fn(WindowId) -> bool) -> Option<WindowId> {
-        let next = self.order.iter().copied().find(|window| is_seen(*window));
+        let next = self.stack.iter().copied().find(|window| is_seen(*window));
         self.is_lost = true;
         next.filter(|window| self.give(*window))
     }

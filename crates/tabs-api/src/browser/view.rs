@@ -39,7 +39,7 @@ impl Browser {
             incognito: window.incognito,
             muted: tab.muted.clone(),
             last_accessed: tab.last_accessed,
-            status: tab.status,
+            status: self.shown_status(tab),
             url: Some(Arc::clone(&tab.url)),
             pending_url: tab
                 .pending

@@ -38,9 +38,9 @@ pub enum Script {
     Alert(Option<Box<Self>>),
     /// Asks the user something, and goes on with what follows from the answer.
     Ask {
-        /// What it does where the user accepts.
+        /// The script that follows where the user accepts.
         accepted: Option<Box<Self>>,
-        /// What it does where the user does not, or where the question is taken away.
+        /// The one that follows where the user does not, or where the question is taken away.
         refused: Option<Box<Self>>,
     },
 }

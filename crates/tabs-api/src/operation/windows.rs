@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::browser::incognito::is_allowed_incognito;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::window::{Window, WindowKind, WindowView};
-use crate::browser::{Answer, Browser};
+use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
 use crate::operation::call::Call;
@@ -167,11 +167,9 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     let is_popup = matches!(call.text(0, "type"), Some("popup" | "panel"));
     let kind = if is_popup { WindowKind::Popup } else { WindowKind::Normal };
-    let is_minimized = call.text(0, "state") == Some("minimized");
-    // The window manager minimizes it once it is there.
-    let state = placement(call, 0);
-    let placement =
-        WindowPlacement { state: state.state.clone().filter(|_| !is_minimized), ..state };
+    // The window manager changes its state once it is there.
+    let asked = placement(call, 0);
+    let placement = WindowPlacement { state: None, ..asked.clone() };
     let window = browser.open_window(kind, incognito, placement)?;
     match tab {
         Some((tab, _)) => browser.fill_window_with(window, tab)?,
@@ -179,6 +177,7 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         None if is_popup && urls.is_empty() => {}
         None => browser.fill_window(window, &urls)?,
     }
+    let is_minimized = asked.state.as_deref() == Some("minimized");
     if call.boolean(0, "focused").unwrap_or(!is_minimized) {
         browser.give_focus(window);
     }
@@ -190,8 +189,9 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     } else {
         Answer::Value(Value::Null)
     };
-    if is_minimized {
-        let state = Some("minimized".into());
+    // The browser leaves one that is to fill the screen as it is.
+    if is_minimized || browser.compat() == Compat::Spec {
+        let state = asked.state;
         browser.place_window(window, WindowPlacement { state, ..WindowPlacement::default() })?;
     }
     Ok(answer)

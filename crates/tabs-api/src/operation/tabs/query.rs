@@ -1,6 +1,6 @@
 //! Reading tabs: get, getCurrent, query.
 
-use crate::browser::tab::Tab;
+use crate::browser::tab::{Status, Tab};
 use crate::browser::window::Window;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
@@ -76,6 +76,7 @@ fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     for window in strips.windows().filter(|window| filter.takes_window(browser, window)) {
         for (index, id) in window.tabs.iter().enumerate() {
             if let Some(tab) = strips.tab(*id)
+                && filter.takes_status(browser.shown_status(tab))
                 && filter.takes_tab(tab, window, index, &access)
             {
                 found.push(browser.view_at(tab, window, index).seen_by(&access));
@@ -139,6 +140,10 @@ impl<'c> Filter<'c> {
             }
     }
 
+    fn takes_status(&self, status: Status) -> bool {
+        self.status.is_none_or(|wanted| wanted == status.word())
+    }
+
     fn takes_tab(&self, tab: &Tab, window: &Window, index: usize, access: &Access<'_>) -> bool {
         let is =
             |name, truth: bool| self.call.boolean(0, name).is_none_or(|wanted| wanted == truth);
@@ -150,7 +155,6 @@ impl<'c> Filter<'c> {
             && is("discarded", tab.discarded)
             && is("frozen", tab.frozen)
             && is("autoDiscardable", tab.auto_discardable)
-            && self.status.is_none_or(|wanted| wanted == tab.status.word())
             && self.index.is_none_or(|wanted| usize::try_from(wanted) == Ok(index))
             && self
                 .group
