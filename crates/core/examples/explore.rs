@@ -54,10 +54,7 @@ fn run_states(states: &str, name: &str, seed: &str) -> Outcome<String> {
 fn run_faults(every: &str, name: &str, seed: &str) -> Outcome<String> {
     let (workload, every) = (workload(name)?, every.parse::<u64>()?.max(1));
     let report = inject(seed.parse()?, every, |seed| StoreLife::first(seed, workload))?;
-    Ok(format!(
-        "{name}: {} faults at run and {} at start lost nothing, {} starts were refused for one",
-        report.at_run, report.at_start, report.refused
-    ))
+    Ok(format!("{name}: {report}"))
 }
 
 /// A table of the syncs, each with what was found without it.

@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 use triptych_core::blobs::Blobs;
 use triptych_core::explorer::{
     Exploration, MissingSync, Seen, ServiceLife, Stores, Subject, explore, explore_service,
+    inject_service,
 };
 use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::{Durability, KeyValue};
@@ -108,9 +109,10 @@ impl ObjectStore {
     }
 
     /// The status of a read, and the digests of what it shows.
-    fn read(&self, draft: Draft) -> String {
+    fn read(&self, draft: Draft) -> Result<String, String> {
         let answer = self.send(draft);
-        match answer.status {
+        Ok(match answer.status {
+            500.. => return Err(format!("{} {}", answer.status, answer.text())),
             200 => {
                 let headers = ["etag", "x-amz-checksum-crc64nvme", "last-modified"]
                     .map(|name| answer.header(name).unwrap_or_default());
@@ -122,7 +124,7 @@ impl ObjectStore {
                 )
             }
             status => format!("{status}"),
-        }
+        })
     }
 }
 
@@ -148,7 +150,7 @@ impl Subject for ObjectStore {
         let (kv, blobs): (Arc<dyn KeyValue>, Arc<dyn Blobs>) =
             (Arc::new(stores.kv), Arc::new(stores.blobs));
         let now = Timestamp::from_seconds(NOW.seconds() + run_of_machine as i64 * RUN_SECONDS);
-        let world = runtime.block_on(World::on(Arc::clone(&kv), Arc::clone(&blobs), now));
+        let world = runtime.block_on(World::started(Arc::clone(&kv), Arc::clone(&blobs), now))?;
         Ok(Self { runtime, world, kv, blobs, upload: None })
     }
 
@@ -187,7 +189,7 @@ impl Subject for ObjectStore {
                 for key in 0..KEYS {
                     let bucket = &target[..target.len() - "?versions".len()];
                     let target = format!("{bucket}/k{key}?versionId={}", version.0);
-                    seen.insert(target.clone(), self.read(Draft::new("GET", &target, b"")));
+                    seen.insert(target.clone(), self.read(Draft::new("GET", &target, b""))?);
                 }
             }
             for upload in text.split("<Upload>").skip(1) {
@@ -198,13 +200,13 @@ impl Subject for ObjectStore {
                 let (key, id) =
                     (element("Key").unwrap_or_default(), element("UploadId").unwrap_or_default());
                 let parts = format!("/bkt/{key}?uploadId={id}");
-                seen.insert(parts.clone(), self.get(&parts).text());
+                seen.insert(parts.clone(), self.read(Draft::new("GET", &parts, b""))?);
             }
             seen.insert(target.to_owned(), text);
         }
         for key in 0..KEYS {
             let zonal = Draft::zonal("GET", &format!("/k{key}"), b"");
-            seen.insert(format!("directory bucket, k{key}"), self.read(zonal));
+            seen.insert(format!("directory bucket, k{key}"), self.read(zonal)?);
         }
         Ok(seen)
     }
@@ -226,4 +228,13 @@ fn a_client_misses_a_sync_that_is_left_out() {
         let first = |seed| ServiceLife::<ObjectStore>::first(seed, 24);
         assert!(explore(&exploration, first).is_err(), "{name}");
     }
+}
+
+#[test]
+fn no_call_of_the_disk_that_fails_takes_what_a_client_was_told_or_shows_a_part_of_something() {
+    #[expect(clippy::disallowed_methods, reason = "a test has no flags")]
+    let report = inject_service::<ObjectStore>(10, 97, |name| std::env::var(name).ok());
+    let report = report.unwrap_or_else(|finding| panic!("{finding}"));
+    assert!(report.at_run > 0 && report.at_start > 0, "{report:?}");
+    println!("{report}");
 }

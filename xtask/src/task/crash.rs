@@ -44,10 +44,13 @@ pub(crate) struct Arguments {
 }
 
 /// The workloads of the explorer: two of the stores, and the services above them.
-const WORKLOADS: [&str; 4] = ["records", "bodies", "object", "video"];
+const WORKLOADS: [&str; 5] = ["records", "bodies", "object", "video", "tabs"];
 /// The services that are driven on the simulated disk: the package and the test.
-const DRIVEN: [(&str, &str, &str); 2] =
-    [("object", "object-put", "crash_states"), ("video", "video-api", "wire")];
+const DRIVEN: [(&str, &str, &str); 3] = [
+    ("object", "object-put", "crash_states"),
+    ("video", "video-api", "wire"),
+    ("tabs", "tabs-api", "crash_states"),
+];
 /// States of the full form; the short one is among the unit tests.
 const STATES_FULL: u64 = 5_000;
 /// States of each service in the full form: each is looked at by a client, which takes longer.

@@ -20,8 +20,25 @@ pub struct FaultReport {
     pub refused: u64,
 }
 
+impl std::fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { at_run, at_start, refused } = self;
+        write!(
+            f,
+            "{at_run} faults at run and {at_start} at start lost nothing, {refused} starts were refused for one"
+        )
+    }
+}
+
 /// Errors that calls fail with.
 const KINDS: [io::ErrorKind; 2] = [io::ErrorKind::Other, io::ErrorKind::StorageFull];
+
+impl FaultReport {
+    /// The seeds of the lives of an injection: one for each error.
+    pub(super) fn seeds(seed: u64) -> impl Iterator<Item = u64> {
+        (seed..).take(KINDS.len())
+    }
+}
 
 /// Lives the lives that begin with `first` of a seed, lets the calls of each kind fail in them, one in `every` of them, and looks after each at the restarted process and at a cut.
 ///

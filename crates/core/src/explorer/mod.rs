@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use self::fault::{FaultReport, inject};
 pub use self::life::{Life, Mark, Moment};
 pub use self::missing_sync::{MissingSync, SYNCS};
-pub use self::service::{Seen, ServiceLife, Subject, explore_service};
+pub use self::service::{Seen, ServiceLife, Subject, explore_service, inject_service};
 pub use self::stores::Stores;
 pub use self::workload::{StoreLife, Workload};
 use crate::disk::simulated::{

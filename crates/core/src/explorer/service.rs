@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::life::{Life, Mark, Moment};
 use super::stores::Stores;
-use super::{Exploration, Explored, Finding, explore};
+use super::{Exploration, Explored, FaultReport, Finding, explore, inject};
 use crate::disk::simulated::SimulatedDisk;
 use crate::id::SeededIds;
 use crate::kv::Durability;
@@ -41,14 +41,54 @@ pub struct ServiceLife<S> {
     steps: u64,
     run_of_machine: u64,
     states: Vec<Seen>,
+    /// The states of the same life on a disk without a fault, where this one may meet some.
+    unharmed: Option<Vec<Seen>>,
+    /// The state that a fault made it show and that it never may.
+    shown: Option<String>,
     subject: PhantomData<fn() -> S>,
 }
 
 impl<S: Subject> ServiceLife<S> {
     /// The first life, of so many steps, on an empty disk.
     #[must_use]
-    pub const fn first(seed: u64, steps: u64) -> Self {
-        Self { seed, steps, run_of_machine: 1, states: Vec::new(), subject: PhantomData }
+    pub fn first(seed: u64, steps: u64) -> Self {
+        Self {
+            seed,
+            steps,
+            run_of_machine: 1,
+            states: Vec::new(),
+            unharmed: None,
+            shown: None,
+            subject: PhantomData,
+        }
+    }
+
+    /// The first life on a disk whose calls may fail: a step or a look that is refused ends it.
+    fn faulty(seed: u64, steps: u64, unharmed: Vec<Seen>) -> Self {
+        Self { unharmed: Some(unharmed), ..Self::first(seed, steps) }
+    }
+
+    /// The state that is seen after a step, which on a disk with a fault has to be the one without it. Nothing where the service says that it cannot do
+    /// it.
+    ///
+    /// # Errors
+    /// It refuses without a fault.
+    fn after_step(
+        &mut self,
+        number: usize,
+        outcome: Result<Seen, String>,
+    ) -> Result<Option<Seen>, String> {
+        let Some(unharmed) = &self.unharmed else {
+            return outcome.map(Some);
+        };
+        let seen = outcome.ok();
+        if let Some((expected, seen)) = unharmed.get(number).zip(seen.as_ref())
+            && expected != seen
+        {
+            let other = differs(expected, seen);
+            self.shown = Some(format!("step {number} shows another state: {other}"));
+        }
+        Ok(seen)
     }
 
     /// The states of this life once the service has started: the last is what is seen then.
@@ -80,13 +120,21 @@ impl<S: Subject> Life for ServiceLife<S> {
         for _ in 0..self.steps {
             now.begun += 1;
             mark.set(now);
-            let durability = subject.step(&mut chance)?;
-            now.acknowledged = now.begun;
-            if durability == Durability::Disk {
-                now.on_disk = now.begun;
+            let step = subject.step(&mut chance);
+            if let Ok(durability) = &step {
+                now.acknowledged = now.begun;
+                if *durability == Durability::Disk {
+                    now.on_disk = now.begun;
+                }
+                mark.set(now);
             }
-            mark.set(now);
-            self.states.push(subject.seen()?);
+            let seen = step.and_then(|_| subject.seen());
+            let Some(seen) = self.after_step(now.begun, seen)? else {
+                // It may be there after the next start, and it may not.
+                self.states.extend(self.unharmed.iter().flatten().nth(now.begun).cloned());
+                break;
+            };
+            self.states.push(seen);
         }
         Ok(self)
     }
@@ -101,6 +149,9 @@ impl<S: Subject> Life for ServiceLife<S> {
         moment: Moment,
         is_cut: bool,
     ) -> Result<Self, String> {
+        if let Some(shown) = &lived.shown {
+            return Err(shown.clone());
+        }
         let run_of_machine = lived.run_of_machine + u64::from(is_cut);
         let stores = Stores::open(disk, run_of_machine)?;
         stores.verify()?;
@@ -115,8 +166,7 @@ impl<S: Subject> Life for ServiceLife<S> {
         // A kill leaves what the disk does not have yet: until the service has put it there, a cut may take that.
         let first = if is_cut { least + at } else { moment.on_disk };
         let states = lived.states.get(first..=least + at).unwrap_or_default().to_vec();
-        let (seed, steps, subject) = (lived.seed ^ 0xA11CE, lived.steps, PhantomData);
-        Ok(Self { seed, steps, run_of_machine, states, subject })
+        Ok(Self { run_of_machine, states, ..Self::first(lived.seed ^ 0xA11CE, lived.steps) })
     }
 }
 
@@ -135,6 +185,33 @@ pub fn explore_service<S: Subject>(
     let states = number("TRIPTYCH_STATES").unwrap_or(states);
     let exploration = Exploration { seed, states, without: None };
     explore(&exploration, |seed| ServiceLife::<S>::first(seed, steps))
+}
+
+/// Lives lives of `steps` steps, in which one call to the disk in so many fails of each kind, as [`inject`] says: one in `every`, of seed 1, unless
+/// `asked` wants others by `TRIPTYCH_FAULTS` and `TRIPTYCH_SEED`.
+///
+/// # Errors
+/// The first finding.
+pub fn inject_service<S: Subject>(
+    steps: u64,
+    every: u64,
+    asked: impl Fn(&str) -> Option<String>,
+) -> Result<FaultReport, Box<Finding>> {
+    let number = |name: &str| asked(name)?.parse().ok();
+    let seed = number("TRIPTYCH_SEED").unwrap_or(1);
+    let every = number("TRIPTYCH_FAULTS").unwrap_or(every).max(1);
+    let mut unharmed = BTreeMap::new();
+    for seed in FaultReport::seeds(seed) {
+        let life = ServiceLife::<S>::first(seed, steps);
+        let lived = life.live(&SimulatedDisk::new(), &Mark::default());
+        let finding = |what| Box::new(Finding { seed, state: 0, what, lost: Vec::new() });
+        unharmed.insert(seed, lived.map_err(finding)?.states);
+    }
+    let first = |seed| {
+        let states = unharmed.get(&seed).cloned().unwrap_or_default();
+        ServiceLife::<S>::faulty(seed, steps, states)
+    };
+    inject(seed, every, first)
 }
 
 /// The first places in which what is seen is not what was.

@@ -160,13 +160,22 @@ impl World {
     }
 
     pub async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, now: Timestamp) -> Self {
+        Self::started(store, blobs, now).await.unwrap()
+    }
+
+    /// A service that may not start, since its disk fails.
+    pub async fn started(
+        store: Arc<dyn KeyValue>,
+        blobs: Arc<dyn Blobs>,
+        now: Timestamp,
+    ) -> Result<Self, String> {
         Self::built(store, blobs, now, false).await
     }
 
     /// A service that refuses what it does not know.
     pub async fn strict(now: Timestamp) -> Self {
         let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
-        Self::built(Arc::new(Memory::new()), blobs, now, true).await
+        Self::built(Arc::new(Memory::new()), blobs, now, true).await.unwrap()
     }
 
     async fn built(
@@ -174,7 +183,7 @@ impl World {
         blobs: Arc<dyn Blobs>,
         now: Timestamp,
         strict: bool,
-    ) -> Self {
+    ) -> Result<Self, String> {
         let clock = Arc::new(ManualClock::default());
         clock.set(now);
         let service = ObjectPut::builder(store, blobs)
@@ -191,8 +200,8 @@ impl World {
             .strict(strict)
             .part_bytes_min(PART_BYTES_MIN)
             .build();
-        service.apply_seed().await.unwrap();
-        Self { service, clock }
+        service.apply_seed().await.map_err(|error| error.to_string())?;
+        Ok(Self { service, clock })
     }
 
     /// Sends `request` as it is, and reads the answer.

@@ -3,6 +3,7 @@
 mod builder;
 mod control;
 mod fetch;
+mod large_write;
 mod origin_policy;
 mod profile;
 mod profiles;

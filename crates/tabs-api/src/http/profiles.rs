@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use triptych_core::kv::{KeyValue, StoreError};
 
 use super::fetch::{FetchedPages, Fetcher};
+use super::large_write::{Commit, begin, commit, finish, rows_under};
 use super::profile::Profile;
 use super::refusal::Refusal;
 use super::token::{TokenHash, hash};
-use super::writer::{Commit, begin, commit, rows_under};
 use super::{FIRST_PROFILE, TabsApi};
 use crate::browser::Browser;
 use crate::engine::simulated::SimEngine;
@@ -36,6 +36,17 @@ pub(super) struct ProfileEntry {
     /// The extensions that the seed file has, and every start has with it.
     from_seed_file: BTreeSet<String>,
     is_kept: bool,
+}
+
+/// The rows of a profile's browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// None are kept.
+    None,
+    /// It begins without any: those of its name are of one that came to an end half made.
+    New,
+    /// It goes on with those that are there.
+    Kept,
 }
 
 /// The record that is kept of a profile beside the rows of its browser.
@@ -89,7 +100,10 @@ impl TabsApi {
     /// Makes the profile of the seed file, and brings back those that were kept.
     pub(super) fn restore(&self) -> Result<(), Refusal> {
         let mut records = match &self.0.store {
-            Some(store) => records(&**store)?,
+            Some(store) => {
+                finish(&**store)?;
+                records(&**store)?
+            }
             None => BTreeMap::new(),
         };
         let mut seed = self.0.seed.clone();
@@ -104,9 +118,9 @@ impl TabsApi {
             seed.extensions.extend(kept.seed.extensions.into_iter().filter(is_new));
             tokens = kept.tokens;
         }
-        self.add_profile(FIRST_PROFILE, seed, tokens, from_seed_file, true)?;
+        self.add_profile(FIRST_PROFILE, seed, tokens, from_seed_file, Rows::Kept)?;
         for (name, record) in records {
-            self.add_profile(&name, record.seed, record.tokens, BTreeSet::new(), true)?;
+            self.add_profile(&name, record.seed, record.tokens, BTreeSet::new(), Rows::Kept)?;
         }
         Ok(())
     }
@@ -127,7 +141,8 @@ impl TabsApi {
         }
         let mut seed = seed;
         seed.assign_ids()?;
-        let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), is_kept)?;
+        let rows = if is_kept { Rows::New } else { Rows::None };
+        let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), rows)?;
         self.record(name).await?;
         Ok(entry)
     }
@@ -138,7 +153,7 @@ impl TabsApi {
         mut seed: Seed,
         mut known: BTreeMap<String, TokenHash>,
         from_seed_file: BTreeSet<String>,
-        is_kept: bool,
+        rows: Rows,
     ) -> Result<ProfileEntry, Refusal> {
         seed.browser_version = seed.browser_version.or(self.0.browser_version);
         let mut tokens = BTreeMap::new();
@@ -160,22 +175,22 @@ impl TabsApi {
             return Err(Refusal::TokenTaken);
         }
         let prefix = [name.as_bytes(), b"/"].concat();
-        let store = self.0.store.clone().filter(|_| is_kept);
-        let rows = match &store {
-            Some(store) => rows_under(&**store, &prefix)?,
-            None => Vec::new(),
+        let store = self.0.store.clone().filter(|_| rows != Rows::None);
+        let kept_rows = match &store {
+            Some(store) if rows == Rows::Kept => rows_under(&**store, &prefix)?,
+            _ => Vec::new(),
         };
         let (now, compat) = (self.0.clock.now(), self.0.compat);
         let fetched = Arc::new(FetchedPages::default());
         let engine = Box::new(self.engine(&seed, &fetched)?);
-        let session = match Browser::restore(now, compat, &rows) {
+        let session = match Browser::restore(now, compat, &kept_rows) {
             Some(browser) => seed.resume(engine, browser)?,
             None => seed.session_on(engine, now, compat)?,
         };
         let is_kept = store.is_some();
         let kept = store.map(|store| (store, prefix));
         let entry = ProfileEntry {
-            profile: Profile::new(session, self.0.clock.clone(), kept),
+            profile: Profile::new(session, self.0.clock.clone(), kept, rows == Rows::New),
             seed,
             tokens,
             from_seed_file,

@@ -7,24 +7,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
-use triptych_core::id::{Ids, SystemIds};
-use triptych_core::kv::{
-    BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, Batch, Durability, KeyValue, Span, StoreError,
-    VALUE_BYTES_MAX, Version,
-};
-use triptych_core::pending::Pending;
+use triptych_core::kv::{KeyValue, StoreError, VALUE_BYTES_MAX};
 
+use super::large_write::{Commit, begin, rows_under};
 use crate::store::Row;
-
-/// The number of rows that a scan of the store takes.
-const PAGE: usize = 1_000;
-
-/// A kept row: its key without the prefix, and its value.
-type StoredRow = (Vec<u8>, Vec<u8>);
-/// A row to write, or to forget.
-type Write = (Bytes, Option<Bytes>);
-/// A write that was begun.
-pub(super) type Commit = Pending<Result<Version, StoreError>>;
 
 /// The writer of a profile's rows.
 pub(super) struct ProfileWriter {
@@ -94,7 +80,7 @@ impl ProfileWriter {
         if rows.is_empty() && !wipes && self.advances_at_once(revision) {
             return Ok(());
         }
-        let mut writes: Vec<(Bytes, Option<Bytes>)> = Vec::new();
+        let mut writes = Vec::new();
         if wipes {
             let old = rows_under(&*self.store, &self.prefix)?;
             let is_gone = |key: &Vec<u8>| !rows.iter().any(|(new, _)| new == key);
@@ -136,85 +122,5 @@ impl ProfileWriter {
 
     fn key(&self, key: &[u8]) -> Bytes {
         [&self.prefix, key].concat().into()
-    }
-}
-
-/// Every row under a prefix, without it.
-///
-/// # Errors
-/// As [`KeyValue::scan`].
-pub(super) fn rows_under(
-    store: &dyn KeyValue,
-    prefix: &[u8],
-) -> Result<Vec<StoredRow>, StoreError> {
-    let mut span = Span::of(prefix);
-    let mut rows = Vec::new();
-    loop {
-        let page = store.scan(&span, PAGE)?;
-        span.from = page.rows.last().map(|(key, _)| key.to_vec());
-        let cut = |key: &Bytes| key.get(prefix.len()..).unwrap_or_default().to_vec();
-        rows.extend(page.rows.iter().map(|(key, value)| (cut(key), value.to_vec())));
-        if !page.more {
-            return Ok(rows);
-        }
-    }
-}
-
-/// Writes rows, all of them once it returns.
-///
-/// # Errors
-/// [`StoreError`].
-pub(super) async fn commit(store: &dyn KeyValue, writes: Vec<Write>) -> Result<(), StoreError> {
-    for commit in begin(store, writes) {
-        commit.await?;
-    }
-    Ok(())
-}
-
-/// Begins to write rows: those of a later call come after those of an earlier one.
-pub(super) fn begin(store: &dyn KeyValue, writes: Vec<Write>) -> Vec<Commit> {
-    let commits = batches(writes).map(|writes| {
-        let mut id = [0; 16];
-        SystemIds.fill(&mut id);
-        store.commit(Batch {
-            id,
-            expectations: Vec::new(),
-            writes,
-            durability: Durability::Process,
-        })
-    });
-    commits.collect()
-}
-
-/// Cuts writes into batches that every engine takes.
-fn batches(
-    writes: Vec<(Bytes, Option<Bytes>)>,
-) -> impl Iterator<Item = Vec<(Bytes, Option<Bytes>)>> {
-    let mut writes = writes.into_iter().peekable();
-    std::iter::from_fn(move || {
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        while let Some((key, value)) = writes.peek() {
-            let size = key.len() + value.as_ref().map_or(0, Bytes::len);
-            if batch.len() == BATCH_OPERATIONS_MAX || bytes + size > BATCH_BYTES_MAX {
-                break;
-            }
-            bytes += size;
-            batch.extend(writes.next());
-        }
-        (!batch.is_empty()).then_some(batch)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batches_stay_within_what_every_engine_takes() {
-        let row = |size| (Bytes::from_static(b"k"), Some(Bytes::from(vec![0; size])));
-        assert_eq!(batches((0..2_500).map(|_| row(1)).collect()).count(), 3);
-        assert_eq!(batches((0..40).map(|_| row(60_000)).collect()).count(), 3);
-        assert_eq!(batches(Vec::new()).count(), 0);
     }
 }

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
-use triptych_core::explorer::{Seen, Stores, Subject, explore_service};
+use triptych_core::explorer::{Seen, Stores, Subject, explore_service, inject_service};
 use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::Durability;
 
-use crate::service::{Answer, Service};
+use video_api::seed::SeedError;
+
+use crate::service::{Answer, SEED, Service};
 
 /// Seconds between two runs of the machine.
 const RUN_SECONDS: u64 = 100_000;
@@ -151,6 +153,14 @@ fn taken(answer: &Answer) -> Result<(), String> {
     }
 }
 
+/// The answer, unless the service could not give it.
+fn whole(answer: Answer, target: &str) -> Result<Answer, String> {
+    match answer.status {
+        500.. => Err(format!("{target}: {} {}", answer.status, answer.json())),
+        _ => Ok(answer),
+    }
+}
+
 /// Alice's uploads.
 const UPLOADS: &str = "/playlistItems?part=contentDetails&playlistId=UUx&maxResults=50";
 
@@ -171,11 +181,12 @@ impl Subject for VideoCommunity {
         let runtime = runtime.map_err(|error| error.to_string())?;
         let (kv, blobs) = (Arc::new(stores.kv), Arc::new(stores.blobs));
         let service = runtime.block_on(async {
-            let service = Service::on(kv, blobs, run_of_machine).await;
+            let service = Service::started(kv, blobs, run_of_machine, SEED).await?;
             service.later(run_of_machine * RUN_SECONDS);
             service.api.start_background_tasks();
-            service
+            Ok(service)
         });
+        let service = service.map_err(|error: SeedError| error.to_string())?;
         Ok(Self { runtime, service, session: None })
     }
 
@@ -251,10 +262,7 @@ impl Subject for VideoCommunity {
         for who in ["ALICE", "BOB"] {
             for list in LISTS {
                 let answer = self.ask(who, "GET", list, &Value::Null);
-                if answer.status >= 500 {
-                    return Err(format!("{who} {list}: {} {}", answer.status, answer.json()));
-                }
-                let mut shown = answer.json();
+                let mut shown = whole(answer, list)?.json();
                 // The tag of a list changes when a video has been processed, which the clock of the next start brings about.
                 shown.as_object_mut().ok_or("no object")?.remove("etag");
                 seen.insert(format!("{who} {list}"), shown.to_string());
@@ -262,12 +270,14 @@ impl Subject for VideoCommunity {
         }
         for track in self.ids("/captions?part=id&videoId=v") {
             let answer = self.ask("ALICE", "GET", &format!("/captions/{track}"), &Value::Null);
+            let answer = whole(answer, &track)?;
             seen.insert(track, String::from_utf8_lossy(&answer.body).into_owned());
         }
         let items = self.ask("ALICE", "GET", UPLOADS, &Value::Null).json();
         for id in uploads(&items) {
             let target = format!("/embed/{id}/video");
             let film = self.runtime.block_on(self.service.ask("GET", &target, "", ""));
+            let film = whole(film, &target)?;
             seen.insert(
                 target,
                 format!("{} {}", film.status, hex::encode(Sha256::digest(&film.body))),
@@ -282,4 +292,13 @@ fn no_kill_and_no_cut_takes_what_a_client_was_told_or_shows_what_it_was_not() {
     #[expect(clippy::disallowed_methods, reason = "a test has no flags")]
     let explored = explore_service::<VideoCommunity>(24, 40, |name| std::env::var(name).ok());
     println!("{}", explored.unwrap_or_else(|finding| panic!("{finding}")));
+}
+
+#[test]
+fn no_call_of_the_disk_that_fails_takes_what_a_client_was_told_or_shows_a_part_of_something() {
+    #[expect(clippy::disallowed_methods, reason = "a test has no flags")]
+    let report = inject_service::<VideoCommunity>(8, 97, |name| std::env::var(name).ok());
+    let report = report.unwrap_or_else(|finding| panic!("{finding}"));
+    assert!(report.at_run > 0 && report.at_start > 0, "{report:?}");
+    println!("{report}");
 }

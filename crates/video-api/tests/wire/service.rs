@@ -13,7 +13,7 @@ use triptych_core::kv::{KeyValue, Memory};
 use triptych_core::time::{ManualClock, Timestamp};
 use video_api::caption::translation::Translator;
 use video_api::http::VideoApi;
-use video_api::seed::Seed;
+use video_api::seed::{Seed, SeedError};
 
 /// Alice has everything, Bob is somebody else, Carol has no channel, and two more tokens are Alice's with less in them.
 pub(crate) const SEED: &str = r#"{
@@ -89,6 +89,16 @@ impl Service {
         run: u64,
         seed: &str,
     ) -> Self {
+        Self::started(store, blobs, run, seed).await.unwrap()
+    }
+
+    /// One that may not start, since its disk fails.
+    pub(crate) async fn started(
+        store: Arc<dyn KeyValue>,
+        blobs: Arc<dyn Blobs>,
+        run: u64,
+        seed: &str,
+    ) -> Result<Self, SeedError> {
         let clock =
             Arc::new(ManualClock::at(Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap()));
         let api = VideoApi::builder(store, blobs)
@@ -96,8 +106,8 @@ impl Service {
             .ids(Box::new(SeededIds::from_number(7 + run)))
             .seed(Seed::parse(seed).unwrap())
             .build();
-        api.apply_seed().await.unwrap();
-        Self { api, clock }
+        api.apply_seed().await?;
+        Ok(Self { api, clock })
     }
 
     /// With a translator of captions.
@@ -143,8 +153,12 @@ impl Service {
         }
         let request = request.body(Full::new(Bytes::copy_from_slice(body))).unwrap();
         let (head, body) = self.api.answer(request).await.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        // A body that breaks off is a failure, whatever its head said.
+        let (status, body) = match body.collect().await {
+            Ok(body) => (head.status.as_u16(), body.to_bytes()),
+            Err(_) => (500, Bytes::new()),
+        };
+        Answer { status, headers: head.headers, body }
     }
 
     /// Sends a request to a control path.

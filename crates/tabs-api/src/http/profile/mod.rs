@@ -134,11 +134,12 @@ enum PendingReply {
 }
 
 impl Profile {
-    /// A profile of this browser, kept under `prefix` of a store where one is given.
+    /// A profile of this browser, kept under `prefix` of a store where one is given. `wipes` forgets the rows that are there.
     pub(super) fn new(
         session: Session,
         clock: Arc<dyn Clock>,
         kept: Option<(Arc<dyn KeyValue>, Vec<u8>)>,
+        wipes: bool,
     ) -> Arc<Self> {
         let changed = watch::channel(0).0;
         let notified = changed.clone();
@@ -167,7 +168,7 @@ impl Profile {
                 has_timer: false,
                 has_news: false,
                 is_removed: false,
-                is_new: false,
+                is_new: wipes,
             }),
         });
         if is_kept {
