@@ -531,3 +531,34 @@ async fn requests_are_told_of_as_they_are_answered_and_again_behind_a_place() {
     let stopped = tokio::time::timeout(Duration::from_secs(10), server.stop()).await;
     assert!(stopped.unwrap().unwrap().drained, "a listener does not keep the server");
 }
+
+#[cfg(feature = "sled")]
+#[test]
+fn health_tells_of_a_disk_that_does_not_answer_until_it_does() {
+    use crate::disk::testing::WatchedDisk;
+    use crate::kv::{Batch, KeyValue as _, Sled, SledConfig};
+
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (folder, still) = (tempfile::tempdir().unwrap(), Arc::default());
+    let disk = WatchedDisk::with_lock(Arc::clone(&still), |_, _| Ok(()));
+    let settings = SledConfig::new(folder.path().join("kv"));
+    let records = Arc::new(Sled::open_on(Arc::new(disk), &settings).unwrap());
+    let limits = Limits { disk_silent_ms_max: 20, ..Limits::default() };
+    let config = Config { limits, records: Arc::downgrade(&records), ..Config::default() };
+    let (server, _) = runtime.block_on(start(config));
+    let ask = "GET /_ops/health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let answer = || runtime.block_on(exchange(&server, ask));
+    assert!(answer().starts_with("HTTP/1.1 200"));
+    let held = still.write();
+    let writes = vec![("key".into(), Some("value".into()))];
+    let commit = records.commit(Batch { writes, ..Batch::default() });
+    let mut told = answer();
+    while told.starts_with("HTTP/1.1 200") {
+        told = answer();
+    }
+    assert!(told.starts_with("HTTP/1.1 503"), "{told}");
+    assert!(told.ends_with("the disk does not answer\n"), "{told}");
+    drop(held);
+    commit.wait().unwrap();
+    assert!(answer().starts_with("HTTP/1.1 200"));
+}

@@ -199,7 +199,9 @@ where
         config.metrics.collect(metrics);
     }
     #[cfg(feature = "sled")]
-    let config = Config { backup: storage.backup_source(product), ..config };
+    let (backup, records) = (storage.backup_source(product), storage.records());
+    #[cfg(feature = "sled")]
+    let config = Config { backup, records, ..config };
     let (directory, failure) = (storage.directory.clone(), storage.failure.take());
     let bodies = storage.bodies_elsewhere.clone();
     let start = Start {

@@ -108,6 +108,11 @@ impl Storage {
         Some(Source { service, version, directory, bodies_elsewhere, kv, blobs, taking })
     }
 
+    /// The records on disk, as long as the service holds them.
+    pub(in crate::host) fn records(&self) -> Weak<Sled> {
+        self.engines.as_ref().map(|(kv, _)| Weak::clone(kv)).unwrap_or_default()
+    }
+
     /// Checks the records, and gives their number.
     ///
     /// # Errors

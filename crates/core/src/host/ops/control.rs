@@ -109,15 +109,10 @@ impl<S: HostedService> ControlRequest<'_, S> {
             ("/_ops/health/live", &Method::GET | &Method::HEAD) => {
                 Ok(text(StatusCode::OK, "live\n"))
             }
-            ("/_ops/health/ready", &Method::GET | &Method::HEAD) => {
-                let ready = server.service.ready() && !server.stopping.is_stopping();
-                let (status, word) = if ready {
-                    (StatusCode::OK, "ready\n")
-                } else {
-                    (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
-                };
-                Ok(text(status, word))
-            }
+            ("/_ops/health/ready", &Method::GET | &Method::HEAD) => Ok(match server.unready() {
+                None => text(StatusCode::OK, "ready\n"),
+                Some(reason) => text(StatusCode::SERVICE_UNAVAILABLE, reason),
+            }),
             ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, server.metrics.text())),
             ("/_ops/requests", &Method::GET) => self.requests(request.uri().query()),
             ("/_ops/requests/live", &Method::GET) => {

@@ -1,6 +1,8 @@
 //! The state that all connections of a server share, and its limits.
 
 use std::sync::Arc;
+#[cfg(feature = "sled")]
+use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -40,6 +42,8 @@ pub struct Limits {
     pub answer_grace_ms: u64,
     /// Time for which requests that run may go on after a stop.
     pub drain_ms_max: u64,
+    /// Time without an answer of the disk after which the service is not ready.
+    pub disk_silent_ms_max: u64,
 }
 
 impl Default for Limits {
@@ -55,6 +59,7 @@ impl Default for Limits {
             answer_rate_min: 128,
             answer_grace_ms: 60_000,
             drain_ms_max: 30_000,
+            disk_silent_ms_max: 5_000,
         }
     }
 }
@@ -75,6 +80,9 @@ pub struct Config {
     /// The stores that `/_ops/backup` copies; none in memory.
     #[cfg(feature = "sled")]
     pub(in crate::host) backup: Option<crate::host::backup::Source>,
+    /// The records whose disk has to answer for `/_ops/health/ready`; none in memory.
+    #[cfg(feature = "sled")]
+    pub(in crate::host) records: Weak<crate::kv::Sled>,
     /// TLS, where it is wanted.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ServerConfig>>,
@@ -94,6 +102,8 @@ pub(in crate::host) struct ServerState<S> {
     pub(super) limits: Limits,
     #[cfg(feature = "sled")]
     pub(in crate::host) backup: Option<Arc<crate::host::backup::Source>>,
+    #[cfg(feature = "sled")]
+    records: Weak<crate::kv::Sled>,
     id_key: u64,
     id_next: AtomicU64,
     #[cfg(feature = "tls")]
@@ -101,6 +111,25 @@ pub(in crate::host) struct ServerState<S> {
 }
 
 impl<S: Hosted> ServerState<S> {
+    /// The reason for which requests cannot be answered now, if there is one.
+    pub(in crate::host) fn unready(&self) -> Option<&'static str> {
+        if self.stopping.is_stopping() || !self.service.ready() {
+            return Some("not ready\n");
+        }
+        let is_silent = self.disk_waits() > Duration::from_millis(self.limits.disk_silent_ms_max);
+        is_silent.then_some("not ready: the disk does not answer\n")
+    }
+
+    #[cfg(feature = "sled")]
+    fn disk_waits(&self) -> Duration {
+        self.records.upgrade().map_or(Duration::ZERO, |records| records.waits())
+    }
+
+    #[cfg(not(feature = "sled"))]
+    const fn disk_waits(&self) -> Duration {
+        Duration::ZERO
+    }
+
     pub(super) fn new(service: S, config: Config, stopping: Stopping) -> Self {
         Self {
             page: service.page().as_ref().map(ServedPage::new),
@@ -108,6 +137,8 @@ impl<S: Hosted> ServerState<S> {
             metrics: config.metrics,
             #[cfg(feature = "sled")]
             backup: config.backup.map(Arc::new),
+            #[cfg(feature = "sled")]
+            records: config.records,
             request_log: Arc::default(),
             faults: Faults::default(),
             clock: config.clock,

@@ -58,6 +58,8 @@ pub(super) struct CommitQueue {
     pub(super) is_closed: bool,
     /// No memtable comes any more.
     pub(super) is_wal_closed: bool,
+    /// The moment since which the log's thread is at the front group.
+    pub(super) writing_since: Option<Instant>,
     pub(super) syncs: u64,
     pub(super) last_sync: Duration,
     pub(super) wal_bytes: u64,
@@ -190,8 +192,9 @@ impl CommitQueue {
     }
 
     /// Freezes the oldest group, and gives it.
-    pub(super) fn freeze_group(&mut self) -> Option<FrozenGroup> {
+    pub(super) fn freeze_group(&mut self, now: Instant) -> Option<FrozenGroup> {
         let group = self.groups.front_mut()?;
+        self.writing_since = Some(now);
         group.is_frozen = true;
         Some(FrozenGroup {
             rows: Arc::clone(&group.rows),
@@ -219,6 +222,7 @@ impl CommitQueue {
         let Some(group) = self.groups.pop_front() else {
             return (Vec::new(), false);
         };
+        self.writing_since = None;
         self.durable = group.last;
         let is_closed =
             |memtable: &Memtable| memtable.is_frozen || memtable.bytes >= MEMTABLE_BYTES_MAX;

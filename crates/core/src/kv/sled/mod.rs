@@ -140,6 +140,13 @@ impl Sled {
         SledStats { syncs, last_sync, disk_bytes: tree + values + log }
     }
 
+    /// Time for which what was committed waits for the disk to answer, nothing where nothing waits.
+    #[must_use]
+    pub fn waits(&self) -> Duration {
+        let since = self.engine.queue.read().writing_since;
+        since.map_or(Duration::ZERO, |since| now().duration_since(since))
+    }
+
     /// Writes of the process level that a power cut took, as the log told when it was opened.
     #[must_use]
     pub fn lost_frames(&self) -> Option<LostFrames> {

@@ -74,7 +74,7 @@ impl Engine {
     fn freeze_group(&self) -> (Option<FrozenGroup>, bool, Version) {
         let mut queue = self.queue.write();
         let is_closed = queue.is_closed || queue.failed.is_some();
-        (queue.freeze_group(), is_closed, queue.checkpointed)
+        (queue.freeze_group(now()), is_closed, queue.checkpointed)
     }
 
     /// Waits until the tree has on disk what the log is to write over; nothing if that failed.
