@@ -24,7 +24,7 @@ use crate::resource::members;
 use crate::resource::members::control::Change as MembershipChange;
 use crate::resource::videos::play::{self, Plays};
 use crate::resource::videos::report;
-use crate::resource::{OPERATIONS, RESOURCES};
+use crate::resource::{OPERATIONS, RESOURCES, recount};
 use crate::seed::SeedError;
 
 /// Reports of abuse that one answer shows at most.
@@ -162,13 +162,14 @@ impl VideoApi {
         Ok(response.into_http(request.gzip))
     }
 
-    /// Applies the seed, and says how many of its steps were new.
+    /// Counts what an earlier build did not, applies the seed, and says how many of its steps were new.
     ///
     /// # Errors
     /// [`SeedError`].
     pub async fn apply_seed(&self) -> Result<usize, SeedError> {
         let now = self.0.clock.now();
         let mut ids = self.ids();
+        self.recount().await?;
         let begin = self.0.seed.resume(&mut Tx::new(&*self.0.store))?;
         let mut new = 0;
         for at in begin.unwrap_or(0)..self.0.seed.len() {
@@ -180,6 +181,17 @@ impl VideoApi {
             new += usize::from(applied);
         }
         Ok(new)
+    }
+
+    /// Counts what an earlier build did not.
+    async fn recount(&self) -> Result<(), SeedError> {
+        let place = "the tallies of an earlier build";
+        let failed =
+            |error: Error| SeedError::Refused { place: place.into(), reason: error.to_string() };
+        let (store, mut ids) = (&*self.0.store, self.ids());
+        let mut step = async || run(store, &mut ids, ATTEMPTS_MAX, |tx, _| recount::step(tx)).await;
+        while step().await.map_err(failed)? {}
+        Ok(())
     }
 
     /// Counts plays, and puts them into the history of the account.

@@ -16,6 +16,7 @@ pub mod members;
 pub mod memberships_levels;
 pub mod playlist_items;
 pub mod playlists;
+pub mod recount;
 pub mod route;
 pub mod search;
 pub mod subscriptions;

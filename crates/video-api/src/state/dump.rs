@@ -16,7 +16,7 @@ use crate::api::quota;
 use crate::api::response;
 use crate::record::stored;
 use crate::record::table_entry::{Form, TableEntry};
-use crate::resource::RESOURCES;
+use crate::resource::{RESOURCES, recount};
 use crate::upload::media;
 use crate::{account, index, oauth, picture, seed, upload};
 
@@ -30,6 +30,7 @@ pub static TABLES: LazyLock<Vec<&'static TableEntry>> = LazyLock::new(|| {
         picture::TABLES,
         index::TABLES,
         oauth::TABLES,
+        recount::TABLES,
     ];
     let owned = RESOURCES.iter().map(|resource| resource.tables);
     let mut tables: Vec<_> = owned.chain(shared).flatten().collect();

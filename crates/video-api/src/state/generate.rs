@@ -25,6 +25,7 @@ use crate::resource::channels::record::{CATEGORY_CHANNEL_COUNT, CHANNEL_COUNTS, 
 use crate::resource::comments::record::{list_of_all, list_of_public, list_of_video};
 use crate::resource::comments::tally::TALLIES;
 use crate::resource::playlists::record::PLAYLIST_COUNT;
+use crate::resource::recount::{RECOUNT, Recount};
 use crate::resource::subscriptions::record::{
     PUBLISHER_COUNT, Parties, SUBSCRIBER_COUNT, Subscription,
 };
@@ -141,6 +142,7 @@ impl Generator {
             let nothing = Memory::new();
             let mut tx = Tx::new(&nothing);
             self.index.finish(&mut tx);
+            RECOUNT.put(&mut tx, &(), &Recount::Done);
             return Ok(Some(rows(tx)));
         }
         let carried = std::mem::take(&mut self.carried);

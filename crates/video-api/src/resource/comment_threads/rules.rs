@@ -1,10 +1,15 @@
 //! Rules of threads: each with its status, domain, reason, place and sentence. Those of texts and authors are the comments'.
 
 use crate::api::error::{Place, Rule, rules};
+use crate::resource::comments::text::TextRules;
 
 rules! {
     /// The channel or video that a thread is about, missing.
     CHANNEL_OR_VIDEO_ID_MISSING = Rule::new(400, "youtube.commentThread", "channelOrVideoIdMissing", Place::body("snippet.channelId"), "The request must specify the channel or video that the comment is about: snippet.channelId or snippet.videoId.");
+    /// The text of the comment that opens a thread, missing.
+    TEXT_REQUIRED = Rule::new(400, "youtube.commentThread", "commentTextRequired", Place::body("snippet.topLevelComment.snippet.textOriginal"), "The commentThread resource that is being inserted must specify a value for the snippet.topLevelComment.snippet.textOriginal property. Comments can't be empty.");
+    /// The text of the comment that opens a thread, too long.
+    TEXT_TOO_LONG = Rule::new(400, "youtube.commentThread", "commentTextTooLong", Place::body("snippet.topLevelComment.snippet.textOriginal"), "The commentThread resource that is being inserted contains too many characters in the snippet.topLevelComment.snippet.textOriginal property: at most 10000.");
     /// A thread with a value that cannot be.
     METADATA_INVALID = Rule::new(400, "youtube.commentThread", "invalidCommentThreadMetadata", Place::body("snippet.topLevelComment.snippet.textOriginal"), "The request metadata is invalid: a text holds no control characters but line breaks and tabs.");
     /// A video of another channel.
@@ -30,3 +35,7 @@ rules! {
     /// Threads that are not published, asked for by somebody else than the owner.
     FORBIDDEN = Rule::new(403, "youtube.commentThread", "forbidden", Place::parameter("moderationStatus"), "One or more of the requested comment threads cannot be retrieved due to insufficient permissions. The request might not be properly authorized.");
 }
+
+/// The rules of the text of a comment that opens a thread.
+pub const TEXT: TextRules =
+    TextRules { required: &TEXT_REQUIRED, too_long: &TEXT_TOO_LONG, invalid: &METADATA_INVALID };

@@ -259,7 +259,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let snippet = Body::of(call.body).object("snippet", "snippet")?;
     let parent = snippet.map(|snippet| snippet.text("parentId")).transpose()?.flatten();
     let thread = parent.filter(|id| !id.is_empty()).ok_or(&rules::PARENT_ID_MISSING)?;
-    let text = text::read(snippet, &rules::METADATA_INVALID)?;
+    let text = text::read(snippet, &rules::TEXT)?;
     let (top, _) = sight::find(tx, &thread, call.caller)?.ok_or(&rules::PARENT_NOT_FOUND)?;
     if thread_of(&thread).is_some() {
         return Err(Error::Rule(&rules::REPLY_UNSUPPORTED));
@@ -286,7 +286,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     author(call)?;
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
-    let text = text::read(body.object("snippet", "snippet")?, &rules::METADATA_INVALID)?;
+    let text = text::read(body.object("snippet", "snippet")?, &rules::TEXT)?;
     let (old, _) = sight::find(tx, &id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&old.author) {
         return Err(Error::Rule(&rules::FORBIDDEN));

@@ -1,6 +1,7 @@
 //! Rules of comments and their threads: each with its status, domain, reason, place and sentence.
 
 use crate::api::error::{Place, Rule, rules};
+use crate::resource::comments::text::TextRules;
 
 rules! {
     /// The text of a comment, missing.
@@ -34,3 +35,7 @@ rules! {
     /// A status that the service alone gives.
     STATUS_UNSUPPORTED = Rule::new(400, "youtube.comment", "operationNotSupported", Place::parameter("moderationStatus"), "The moderation status can be set to heldForReview, published or rejected.");
 }
+
+/// The rules of the text of a comment.
+pub const TEXT: TextRules =
+    TextRules { required: &TEXT_REQUIRED, too_long: &TEXT_TOO_LONG, invalid: &METADATA_INVALID };

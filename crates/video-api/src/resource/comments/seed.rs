@@ -118,7 +118,7 @@ impl SeedComment {
         if COMMENTS.get(tx, &id.to_owned())?.is_some() {
             return Ok(false);
         }
-        text::check(&self.text_original, &rules::METADATA_INVALID)?;
+        text::check(&self.text_original, &rules::TEXT)?;
         if self.likes.len() > LIKES_MAX {
             return Err(invalid("likes", "at most 500 accounts; likeCount says how many more"));
         }

@@ -4,7 +4,6 @@ use crate::api::error::{Error, Rule};
 use crate::api::html::push_escaped;
 use crate::record::json_fields::Body;
 use crate::resource::comments::record::TEXT_CHARS_MAX;
-use crate::resource::comments::rules;
 
 /// The form of `textDisplay`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,26 +18,37 @@ pub enum TextForm {
 ///
 /// # Errors
 /// [`Error::InvalidField`], and as [`check`].
-pub fn read(snippet: Option<Body<'_>>, invalid: &'static Rule) -> Result<String, Error> {
+pub fn read(snippet: Option<Body<'_>>, broken: &TextRules) -> Result<String, Error> {
     let text = snippet.map(|snippet| snippet.text("textOriginal")).transpose()?.flatten();
     let text = text.unwrap_or_default();
-    check(&text, invalid)?;
+    check(&text, broken)?;
     Ok(text)
 }
 
-/// Checks the text of a comment; `invalid` refuses what no comment may hold.
+/// The rules that a text can break, with its place in the body that holds it.
+#[derive(Debug)]
+pub struct TextRules {
+    /// It is missing, or blank.
+    pub required: &'static Rule,
+    /// It is too long.
+    pub too_long: &'static Rule,
+    /// It holds what no comment may hold.
+    pub invalid: &'static Rule,
+}
+
+/// Checks the text of a comment.
 ///
 /// # Errors
-/// [`rules::TEXT_REQUIRED`], [`rules::TEXT_TOO_LONG`], `invalid`.
-pub fn check(text: &str, invalid: &'static Rule) -> Result<(), Error> {
+/// The [`TextRules`], in their order.
+pub fn check(text: &str, broken: &TextRules) -> Result<(), Error> {
     if text.trim().is_empty() {
-        return Err(Error::Rule(&rules::TEXT_REQUIRED));
+        return Err(Error::Rule(broken.required));
     }
     if text.chars().count() > TEXT_CHARS_MAX {
-        return Err(Error::Rule(&rules::TEXT_TOO_LONG));
+        return Err(Error::Rule(broken.too_long));
     }
     if text.chars().any(|letter| letter.is_control() && !['\n', '\r', '\t'].contains(&letter)) {
-        return Err(Error::Rule(invalid));
+        return Err(Error::Rule(broken.invalid));
     }
     Ok(())
 }

@@ -179,17 +179,30 @@ pub fn mark(
     let (raters, more) = RATERS.scan(tx, &span, most)?;
     for ((_, channel), ()) in &raters {
         let key = (channel.clone(), id.clone());
-        let Some(old) = RATINGS.get(tx, &key)? else {
-            continue;
-        };
-        let new = Rating { is_hidden: is_hidden(&found.record.head, channel), ..old };
-        if new != old {
-            RATINGS.put(tx, &key, &new);
-            let total = (channel.clone(), old.kind());
-            counter::change(tx, &HIDDEN_COUNT, &total, new.is_hidden)?;
+        if let Some(old) = RATINGS.get(tx, &key)? {
+            mark_one(tx, &key, old, &found.record.head)?;
         }
     }
     Ok(raters.last().filter(|_| more).map(|((_, channel), ())| channel.clone()))
+}
+
+/// Marks a rating as its account sees the video now.
+///
+/// # Errors
+/// As the store.
+pub fn mark_one(
+    tx: &mut Tx<'_>,
+    key: &(String, String),
+    old: Rating,
+    video: &Video,
+) -> Result<(), Error> {
+    let new = Rating { is_hidden: is_hidden(video, &key.0), ..old };
+    if new != old {
+        RATINGS.put(tx, key, &new);
+        let total = (key.0.clone(), old.kind());
+        counter::change(tx, &HIDDEN_COUNT, &total, new.is_hidden)?;
+    }
+    Ok(())
 }
 
 /// Number of the videos that an account rated so, without those that are gone and, unless `with_hidden`, those that it does not see any

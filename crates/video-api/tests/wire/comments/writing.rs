@@ -61,6 +61,7 @@ async fn what_cannot_be_a_comment_is_refused_with_its_reason_and_place() {
     let top = |text: &str| json!({"snippet": {"textOriginal": text}});
     let long = "ä".repeat(10_001);
     let text = "snippet.textOriginal";
+    let first = "snippet.topLevelComment.snippet.textOriginal";
     for (target, body, status, expected, place) in [
         ("/commentThreads", json!({}), 400, "channelOrVideoIdMissing", "snippet.channelId"),
         (
@@ -70,27 +71,27 @@ async fn what_cannot_be_a_comment_is_refused_with_its_reason_and_place() {
             "channelOrVideoIdMissing",
             "snippet.channelId",
         ),
-        ("/commentThreads", thread(json!({"videoId": "v"})), 400, "commentTextRequired", text),
+        ("/commentThreads", thread(json!({"videoId": "v"})), 400, "commentTextRequired", first),
         (
             "/commentThreads",
             thread(json!({"videoId": "v", "topLevelComment": top(" \n")})),
             400,
             "commentTextRequired",
-            text,
+            first,
         ),
         (
             "/commentThreads",
             thread(json!({"videoId": "v", "topLevelComment": top(&long)})),
             400,
             "commentTextTooLong",
-            text,
+            first,
         ),
         (
             "/commentThreads",
             thread(json!({"videoId": "v", "topLevelComment": top("a\u{0}")})),
             400,
             "invalidCommentThreadMetadata",
-            "snippet.topLevelComment.snippet.textOriginal",
+            first,
         ),
         (
             "/commentThreads",
