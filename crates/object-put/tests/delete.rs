@@ -141,21 +141,54 @@ async fn a_hold_or_a_lock_that_is_not_there_is_refused_by_name() {
         let made = own == is(200, "") && expected.0 == 409;
         assert!(own == expected || made, "{header}: {value}: {own:?}");
     }
-    for (target, document) in [
+    world.send(&Draft::put("/locked", b"").with(locked, "true")).await;
+    world.store("/locked/k", b"kept").await;
+    for (target, document, expected) in [
         (
             "/locked/k?retention",
             "<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>2030-01-01T00:00:00Z</RetainUntilDate><EventHold>ON</EventHold></Retention>",
+            is(501, "NotImplemented"),
         ),
-        ("/locked/k?retention", "<Retention><EventHold>ON</EventHold></Retention>"),
+        ("/locked/k?retention", "<Retention><Hold>ON</Hold></Retention>", is(400, "MalformedXML")),
+        (
+            "/locked/k?legal-hold",
+            "<LegalHold><Status>OFF</Status><Status>ON</Status></LegalHold>",
+            is(400, "MalformedXML"),
+        ),
         (
             "/locked?object-lock",
             "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>GOVERNANCE</Mode><Days>1</Days><DefaultEventHold><Days>1</Days></DefaultEventHold></DefaultRetention></Rule></ObjectLockConfiguration>",
+            is(501, "NotImplemented"),
+        ),
+        (
+            "/locked?versioning",
+            "<VersioningConfiguration><Status>Enabled</Status><MfaDelete>Enabled</MfaDelete></VersioningConfiguration>",
+            is(501, "NotImplemented"),
+        ),
+        (
+            "/locked?versioning",
+            "<VersioningConfiguration><Status>Enabled</Status><MfaDelete>Disabled</MfaDelete></VersioningConfiguration>",
+            is(200, ""),
+        ),
+        (
+            "/locked?encryption",
+            "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BlockedEncryptionTypes><EncryptionType>SSE-C</EncryptionType></BlockedEncryptionTypes></Rule></ServerSideEncryptionConfiguration>",
+            is(501, "NotImplemented"),
+        ),
+        (
+            "/locked?encryption",
+            "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BlockedEncryptionTypes><EncryptionType>NONE</EncryptionType></BlockedEncryptionTypes></Rule></ServerSideEncryptionConfiguration>",
+            is(200, ""),
+        ),
+        (
+            "/locked?publicAccessBlock",
+            "<PublicAccessBlockConfiguration><BlockPublicAccess>true</BlockPublicAccess></PublicAccessBlockConfiguration>",
+            is(400, "MalformedXML"),
         ),
     ] {
-        world.send(&Draft::put("/locked", b"").with(locked, "true")).await;
-        world.store("/locked/k", b"kept").await;
         let digest = STANDARD.encode(Md5::digest(document.as_bytes()));
         let draft = Draft::put(target, document.as_bytes()).with("content-md5", digest);
-        assert_eq!(code(&world.send(&draft).await), is(400, "MalformedXML"), "{document}");
+        let answer = world.send(&draft).await;
+        assert_eq!(code(&answer), expected, "{document}: {}", answer.text());
     }
 }

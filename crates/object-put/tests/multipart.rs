@@ -372,6 +372,7 @@ async fn a_completion_names_the_composite_checksum_of_its_upload_or_none() {
         ((header, format!("{whole}-3")), "InvalidRequest"),
         ((header, "-2".to_owned()), "InvalidRequest"),
         (other, "InvalidRequest"),
+        (("x-store-checksum-sha512", "AAAA".to_owned()), "InvalidRequest"),
         ((header, whole.clone()), ""),
         ((header, format!("{whole}-2")), ""),
     ] {

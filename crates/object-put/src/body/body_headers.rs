@@ -169,21 +169,32 @@ fn length_of(
     fields.get(DECODED)?.map(|value| number(DECODED, &value)).transpose()
 }
 
+/// Refuses checksums of algorithms that nobody here knows.
+///
+/// # Errors
+/// [`Error::InvalidRequest`].
+pub fn check_algorithms(fields: &Fields<'_>) -> Result<(), Error> {
+    // Names that look like a checksum's but belong to something else.
+    let other = ["algorithm", "type", "mode"];
+    let unknown = fields
+        .starting_with("x-store-checksum-")
+        .any(|(name, _)| Algorithm::parse(name).is_none() && !other.contains(&name));
+    match unknown {
+        true => Err(Error::request(
+            "The algorithm type you specified in x-store-checksum- header is invalid.",
+        )),
+        false => Ok(()),
+    }
+}
+
 fn checksum_plan(
     fields: &Fields<'_>,
     payload: Payload,
     mut given: Vec<Checksum>,
     named: Option<Result<Algorithm, Error>>,
 ) -> Result<ChecksumPlan, Error> {
-    // Names that look like a checksum's but belong to something else.
-    let other = ["algorithm", "type", "mode"];
-    let unknown = fields
-        .starting_with("x-store-checksum-")
-        .any(|(name, _)| Algorithm::parse(name).is_none() && !other.contains(&name));
-    if unknown && given.is_empty() {
-        return Err(Error::request(
-            "The algorithm type you specified in x-store-checksum- header is invalid.",
-        ));
+    if given.is_empty() {
+        check_algorithms(fields)?;
     }
     if given.len() > 1 {
         return Err(Error::request(

@@ -60,9 +60,14 @@ impl Retention {
     /// The retention of a `Retention` document; `None` for an empty one, which lifts what is set.
     ///
     /// # Errors
-    /// `MalformedXml`; `InvalidArgument` for a date that is not in the future.
+    /// `MalformedXml`; `OperationNotImplemented` for an event hold; `InvalidArgument` for a date that is not in the future.
     pub fn from_xml(body: &[u8], now: Timestamp) -> Result<Option<Self>, Error> {
         let document = Element::parse(body, "Retention")?;
+        if document.child("EventHold").is_some() {
+            return Err(Error::OperationNotImplemented {
+                operation: "PutObjectRetention with an event hold",
+            });
+        }
         document.has_only(&["Mode", "RetainUntilDate"], &[])?;
         match (document.text_of("Mode"), document.text_of("RetainUntilDate")) {
             (None, None) => Ok(None),
@@ -197,7 +202,9 @@ pub fn missing_configuration() -> Error {
 /// # Errors
 /// `MalformedXml`.
 pub fn hold_from_xml(body: &[u8]) -> Result<bool, Error> {
-    match Element::parse(body, "LegalHold")?.text_of("Status") {
+    let document = Element::parse(body, "LegalHold")?;
+    document.has_only(&["Status"], &[])?;
+    match document.text_of("Status") {
         Some("ON") => Ok(true),
         Some("OFF") => Ok(false),
         _ => Err(Error::MalformedXml),
@@ -235,7 +242,7 @@ impl DefaultRetention {
     /// The default of an `ObjectLockConfiguration` document; `None` where it names no rule.
     ///
     /// # Errors
-    /// `MalformedXml`; `InvalidArgument` for a period that is not positive.
+    /// `MalformedXml`; `OperationNotImplemented` for an event hold; `InvalidArgument` for a period that is not positive.
     pub fn from_xml(body: &[u8]) -> Result<Option<Self>, Error> {
         let document = Element::parse(body, "ObjectLockConfiguration")?;
         document.has_only(&["ObjectLockEnabled", "Rule"], &[])?;
@@ -247,6 +254,11 @@ impl DefaultRetention {
         };
         rule.has_only(&["DefaultRetention"], &[])?;
         let retention = rule.child("DefaultRetention").ok_or(Error::MalformedXml)?;
+        if retention.child("DefaultEventHold").is_some() {
+            return Err(Error::OperationNotImplemented {
+                operation: "PutObjectLockConfiguration with an event hold",
+            });
+        }
         retention.has_only(&["Mode", "Days", "Years"], &[])?;
         let mode = Mode::parse(retention.required("Mode")?).ok_or(Error::MalformedXml)?;
         let number = |name| {

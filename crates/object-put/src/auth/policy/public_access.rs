@@ -72,6 +72,7 @@ impl PublicAccessBlock {
     /// [`Error::MalformedXml`].
     pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
         let root = Element::parse(body, "PublicAccessBlockConfiguration")?;
+        root.has_only(&Self::default().fields().map(|(name, _)| name), &[])?;
         let flag = |name| match root.text_of(name) {
             None => Ok(false),
             Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),

@@ -57,15 +57,23 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `PutBucketEncryption`: all modes but customer keys. Whether the key is there shows when it is used, as in the real service.
 ///
 /// # Errors
-/// `MalformedXml`; `InvalidArgument` for a key that the mode has no use for, and for a bucket key with two layers; [`Error::Kms`] for a
+/// `MalformedXml`; `OperationNotImplemented` for modes that are to be blocked; `InvalidArgument` for a key that the mode has no use for, and for a bucket key with two layers; [`Error::Kms`] for a
 /// name of a key that is none.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     const ELEMENT: &str = "ApplyServerSideEncryptionByDefault";
+    const BLOCKED: &str = "BlockedEncryptionTypes";
     let root = Element::parse(call.body, "ServerSideEncryptionConfiguration")?;
     let mut rules = root.all("Rule");
     let (Some(rule), None) = (rules.next(), rules.next()) else {
         return Err(Error::MalformedXml);
     };
+    rule.has_only(&[ELEMENT, "BucketKeyEnabled", BLOCKED], &[])?;
+    let blocked = rule.child(BLOCKED).into_iter().flat_map(|blocked| &blocked.children);
+    if blocked.into_iter().any(|blocked| blocked.text.trim() != "NONE") {
+        return Err(Error::OperationNotImplemented {
+            operation: "PutBucketEncryption with BlockedEncryptionTypes",
+        });
+    }
     let is_directory = call.bucket()?.kind == BucketKind::Directory;
     let bucket_key = match rule.text_of("BucketKeyEnabled") {
         Some("false") if is_directory => {

@@ -24,12 +24,20 @@ pub fn get(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     }))
 }
 
+const MFA_DELETE: &str = "MfaDelete";
+
 /// `PutBucketVersioning`.
 ///
 /// # Errors
-/// `NoVersioningState`; `MalformedXml`; `InvalidBucketState` for a bucket with object lock.
+/// `MalformedXml`; `OperationNotImplemented` for deletes that want a second factor; `NoVersioningState`; `InvalidBucketState` for a bucket with object lock.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let root = Element::parse(call.body, "VersioningConfiguration")?;
+    root.has_only(&["Status", MFA_DELETE], &[])?;
+    if root.text_of(MFA_DELETE).is_some_and(|state| state != "Disabled") {
+        return Err(Error::OperationNotImplemented {
+            operation: "PutBucketVersioning with MfaDelete",
+        });
+    }
     let versioning = match root.text_of("Status") {
         None | Some("") => return Err(Error::NoVersioningState),
         Some("Enabled") => Versioning::Enabled,

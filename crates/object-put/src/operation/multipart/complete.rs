@@ -8,7 +8,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::body_headers::{checksum, number};
+use crate::body::body_headers::{check_algorithms, checksum, number};
 use crate::body::checksum::{ALGORITHMS, AlgorithmRow};
 use crate::body::part_digests::{PartDigests, WholeDigests};
 use crate::error::Error;
@@ -303,6 +303,7 @@ fn check_whole(call: &Call<'_>, upload: &Upload, whole: &WholeDigests) -> Result
             )));
         }
     }
+    check_algorithms(call.fields)?;
     ALGORITHMS.iter().try_for_each(|row| match call.fields.get(row.header)? {
         Some(value) => check_checksum(row, &value, upload, whole),
         None => Ok(()),
