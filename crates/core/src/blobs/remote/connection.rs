@@ -14,6 +14,8 @@ use crate::pending::Pending;
 
 /// Threads that sign, encrypt and hash what goes over the network.
 const THREADS: usize = 2;
+/// The name of all threads here.
+const THREAD_NAME: &str = "blob-remote";
 
 /// A store and the runtime of its requests, which ends with the last of those that hold it.
 #[derive(Clone)]
@@ -35,12 +37,12 @@ impl Connection {
     pub(super) fn start(bucket: Bucket) -> Result<Self, BlobError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
-            .thread_name("blob-remote")
+            .thread_name(THREAD_NAME)
             .enable_all()
             .build()?;
         let handle = runtime.handle().clone();
         let (alive, mut ended) = mpsc::channel::<Infallible>(1);
-        let thread = EndingThread::start("blob-remote", move || {
+        let thread = EndingThread::start(THREAD_NAME, move || {
             // Until nobody holds the connection and no request is under way: what was begun is aborted, not left behind.
             let _ = runtime.block_on(ended.recv());
             runtime.shutdown_background();
@@ -74,9 +76,9 @@ impl Connection {
 
 impl Drop for RuntimeThread {
     fn drop(&mut self) {
-        if let Some(thread) = self.0.take()
-            && thread.thread().id() != std::thread::current().id()
-        {
+        // One of the runtime's own would wait for itself.
+        let is_own = std::thread::current().name() == Some(THREAD_NAME);
+        if let Some(thread) = self.0.take().filter(|_| !is_own) {
             thread.end(END_MAX);
         }
     }

@@ -19,10 +19,9 @@ pub(in crate::host) struct StoreMetrics {
 
 impl Collector for StoreMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let (Some(kv), Some(blobs)) = (self.kv.upgrade(), self.blobs.upgrade()) else {
+        let Some(kv) = self.kv.upgrade().map(|kv| kv.stats()) else {
             return Ok(());
         };
-        let kv = kv.stats();
         let counted = |count| ConstCounter::new(count);
         let measured = |bytes: u64| ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         let (syncs, disk) = (counted(kv.syncs), measured(kv.disk_bytes));
@@ -31,8 +30,8 @@ impl Collector for StoreMetrics {
         write("kv_syncs", "Groups of commits that reached the disk", &syncs)?;
         write("kv_last_sync_seconds", "How long the last one took", &last)?;
         write("kv_disk_bytes", "Bytes of the records on disk", &disk)?;
-        // A directory that cannot be read now shows no figures, and the rest of the page stands.
-        let Ok(blobs) = blobs.stats() else {
+        // Bodies that are elsewhere have none of these figures; a directory that cannot be read now shows none, and the rest of the page stands.
+        let Some(Ok(blobs)) = self.blobs.upgrade().map(|blobs| blobs.stats()) else {
             return Ok(());
         };
         write("blobs_packs", "Pack files of small bodies", &measured(blobs.packs))?;
