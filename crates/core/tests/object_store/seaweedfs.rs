@@ -1,18 +1,18 @@
 //! The laws of blobs on a server that others wrote: SeaweedFS, which is installed beside the Python clients.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use triptych_core::blobs::conformance;
 use triptych_core::blobs::remote::{Location, RemoteBlobs};
 use triptych_core::id::{Ids as _, SystemIds};
 
-/// Time that the server has to start.
-const START_MAX: Duration = Duration::from_secs(60);
+/// The words of its log before it listens.
+const STARTED: &str = "Start Seaweed S3 API Server";
 
 /// A server with a bucket, which ends with this.
 struct SeaweedFs {
@@ -55,11 +55,14 @@ impl SeaweedFs {
         command.args(["server", "-s3", "-ip=127.0.0.1", "-volume.max=20"]);
         command.arg(format!("-dir={}", data.path().display()));
         command.args(flags.iter().zip(ports).map(|(flag, port)| format!("-{flag}={port}")));
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let server = Self { child, address, _data: data };
-        let until = Instant::now() + START_MAX;
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut server = Self { child, address, _data: data };
+        assert!(log.any(|line| line.contains(STARTED)), "SeaweedFS does not start");
+        // Its log goes on, and it would wait for who reads it.
+        std::thread::spawn(move || log.for_each(drop));
         while !server.has_bucket() {
-            assert!(Instant::now() < until, "SeaweedFS does not start");
+            assert!(server.child.try_wait().unwrap().is_none(), "SeaweedFS has ended");
             std::thread::yield_now();
         }
         server
