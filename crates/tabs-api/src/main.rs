@@ -127,7 +127,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
     let fetched =
         AllowedHosts::parse(fetched.map(String::as_str)).map_err(|error| failed(&error))?;
     let control = control_token(start, matches)?;
-    let is_kept = start.storage.directory.is_some();
+    let is_kept = start.storage.directory.is_some() || start.storage.is_shared();
     let mut builder = TabsApi::builder()
         .clock(start.clock.clone())
         .compat(compat)

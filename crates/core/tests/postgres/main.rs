@@ -1,9 +1,18 @@
 //! The engine on PostgreSQL's wire, on a real server: the laws of every engine, and faults of the network and of the server.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that meets the unexpected fails, and says how much it saw"
+)]
+
 mod fault;
 mod refusal;
 mod same_answers;
 mod thread;
+mod url;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};

@@ -26,11 +26,19 @@ pub(super) fn needed_keyring(
     };
     let is_given = matches.contains_id("root-key") || matches.contains_id("root-key-file");
     let is_kept = stores.directory.as_ref().is_some_and(|data| data.join("root-key").exists());
+    if stores.is_shared() && !is_given {
+        let rule = "instances that share a store share its root key: give the same one to each with --root-key-file (made by openssl rand -hex 32), and keep a copy of it elsewhere";
+        return Err(LaunchError::Service(rule.to_owned()));
+    }
     // Before a new key is drawn and kept.
     if let Some(first) = needed.first().filter(|_| !goes_on && !is_given && !is_kept) {
         return Err(refused(first));
     }
     let ring = keyring(stores, matches)?;
+    if !ring.has(&stores.claim("root key", ring.current_id())?) {
+        let rule = "the store belongs to instances with another root key: give theirs with --root-key-file";
+        return Err(LaunchError::Service(rule.to_owned()));
+    }
     match needed.iter().find(|id| !ring.has(id)) {
         Some(missing) if !goes_on => Err(refused(missing)),
         _ => Ok(ring),

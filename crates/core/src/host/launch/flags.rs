@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
+use super::store_url::StoreUrl;
 use crate::host::server::Limits;
 
 /// The names of a service, and its defaults.
@@ -34,6 +35,12 @@ pub struct Flags {
     pub data: Option<PathBuf>,
     /// The place of bodies: a directory, or the URL of an object store; below the data directory without it.
     pub blobs: Option<String>,
+    /// The store of the records on another machine; without one they are in the data directory.
+    pub store: Option<StoreUrl>,
+    /// The schema of that store that holds this service's records.
+    pub store_schema: String,
+    /// Connections to that store.
+    pub store_connections: usize,
     /// The seed file.
     pub seed: Option<PathBuf>,
     /// Written whole once ready.
@@ -110,6 +117,17 @@ pub fn augment(command: Command, product: &Product) -> Command {
             .hide_env_values(true),
         )
         .arg(flag("memory", "Keep the data in memory alone").action(ArgAction::SetTrue))
+        .arg(
+            flag("store", "Store of the records that instances share: postgres://user@host/database")
+                .value_name("URL")
+                .hide_env_values(true),
+        )
+        .arg(
+            flag("store-schema", "Schema of --store that holds the records of this service")
+                .value_name("NAME")
+                .default_value(name.replace('-', "_")),
+        )
+        .arg(number("store-connections", "Connections to --store, half of them for reads", 16))
         .arg(value("seed", "FILE", "JSON file that fills an empty store before ready", path()))
         .arg(value(
             "ready-file",
@@ -235,6 +253,9 @@ impl Flags {
             port: matches.get_one("port").copied().unwrap_or_default(),
             data: path("data").filter(|_| !matches.get_flag("memory")),
             blobs: text("blobs").filter(|place| !place.is_empty()),
+            store: text("store").filter(|url| !url.is_empty()).map(StoreUrl::new),
+            store_schema: text("store-schema").unwrap_or_default(),
+            store_connections: usize::try_from(number("store-connections")).unwrap_or(1),
             seed: path("seed"),
             ready_file: path("ready-file"),
             strict: matches.get_flag("strict"),

@@ -55,6 +55,26 @@ pub enum IdentityError {
         /// The place of the bodies.
         bodies: String,
     },
+    /// Bodies of other records than those that instances share.
+    #[error(
+        "the bodies in {bodies} belong to other records than those in {store}, and were not changed: name the place of theirs with --blobs or --data"
+    )]
+    Foreign {
+        /// The store of the records.
+        store: String,
+        /// The place of the bodies.
+        bodies: String,
+    },
+    /// Records that instances share, without their bodies.
+    #[error(
+        "there are records in {store} and not their bodies in {bodies}; nothing was changed: name the place where they are with --blobs"
+    )]
+    SharedBodiesMissing {
+        /// The store of the records.
+        store: String,
+        /// The place in which bodies were looked for.
+        bodies: String,
+    },
     /// The store of the bodies does not answer.
     #[cfg(feature = "object-store")]
     #[error("the identity of the bodies in {bodies} cannot be read or written: {reason}")]
@@ -101,6 +121,40 @@ impl BodySide {
                 let first = blobs.list(None, 1).map_err(|error| self.unreachable(&error))?;
                 Ok(!first.is_empty())
             }
+        }
+    }
+
+    /// Checks that the bodies belong to records that instances share, which `identity` names, and marks those that belong to none yet. A
+    /// directory is one instance's, so that a new one is empty; an object store is all of theirs.
+    ///
+    /// # Errors
+    /// `Unusable`, `Unreachable`, `Foreign`, `SharedBodiesMissing`.
+    #[cfg(feature = "postgres")]
+    pub(super) fn belong_to(
+        &self,
+        records: &dyn KeyValue,
+        identity: &str,
+        store: &str,
+    ) -> Result<(), IdentityError> {
+        let (store, bodies) = (store.to_owned(), self.to_string());
+        match self.identity()? {
+            Some(own) if own == identity => return Ok(()),
+            Some(_) => return Err(IdentityError::Foreign { store, bodies }),
+            None => {}
+        }
+        if !matches!(self, Self::Directory(_)) {
+            let found = records.scan(&Span::default(), 1).map_err(|error| {
+                IdentityError::Unusable { path: store.clone(), reason: error.to_string() }
+            })?;
+            // Another instance that starts at the same time marks them before it writes a record.
+            if !found.rows.is_empty() && self.identity()?.as_deref() != Some(identity) {
+                return Err(IdentityError::SharedBodiesMissing { store, bodies });
+            }
+        }
+        match self.mark(identity) {
+            // Another instance was quicker.
+            Err(_) if self.identity()?.as_deref() == Some(identity) => Ok(()),
+            marked => marked,
         }
     }
 

@@ -10,13 +10,18 @@ mod healthcheck;
 mod identity;
 mod log;
 mod private_file;
+#[cfg(all(feature = "postgres", feature = "sled"))]
+pub(in crate::host) mod shared_store;
 #[cfg(feature = "sled")]
 mod staging_dir;
 pub mod storage;
+mod store_url;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "tls")]
 mod tls_client;
+#[cfg(all(feature = "postgres", feature = "sled"))]
+mod waiting;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -38,6 +43,8 @@ use self::storage::Storage;
 #[cfg(feature = "tls")]
 pub use self::tls_client::TlsClient;
 use super::ops::Metrics;
+#[cfg(all(feature = "postgres", feature = "sled"))]
+use super::ops::shared_store_metrics::SharedStoreMetrics;
 use super::server::{Config, HostedService, serve, signals};
 use crate::pending::Pending;
 use crate::time::SystemClock;
@@ -193,7 +200,19 @@ where
     let config = Config { tls: tls::config(&flags).map_err(LaunchError::Tls)?, ..config };
     let url =
         flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
-    let mut storage = storage::open(&flags)?;
+    let mut storage = storage::begin(&flags)?;
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    let (listener, config) = match storage.shared.clone() {
+        None => (listener, config),
+        Some(shared) => {
+            let Some(listener) = waiting::until_reached(listener, &config, &shared).await? else {
+                return Ok(ExitCode::SUCCESS);
+            };
+            storage.check_bodies()?;
+            config.metrics.collect(SharedStoreMetrics(shared.clone()));
+            (listener, Config { shared: Some(shared), ..config })
+        }
+    };
     #[cfg(feature = "sled")]
     if let Some(metrics) = storage.metrics.take() {
         config.metrics.collect(metrics);
@@ -202,7 +221,10 @@ where
     let (backup, records) = (storage.backup_source(product), storage.records());
     #[cfg(feature = "sled")]
     let config = Config { backup, records, ..config };
-    let (directory, failure) = (storage.directory.clone(), storage.failure.take());
+    // The service takes the stores apart; this is held until it has ended.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    let _bodies_lock = storage.bodies_lock.take();
+    let (data, failure) = (storage.place(), storage.failure.take());
     let bodies = storage.bodies_elsewhere.clone();
     let start = Start {
         storage,
@@ -219,7 +241,6 @@ where
             "explicit credentials: give a --seed file that names them".into(),
         ));
     }
-    let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
     let shown = bodies.map_or_else(|| data.clone(), |bodies| format!("{data}   bodies {bodies}"));
     banner(product, &url, &shown, &built);
     let asked_to_stop = signals();

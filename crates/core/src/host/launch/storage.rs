@@ -14,6 +14,8 @@ pub use super::identity::IdentityError;
 use super::identity::{BodySide, Sides};
 pub use super::private_file::random_hex;
 use super::private_file::write_private;
+#[cfg(all(feature = "postgres", feature = "sled"))]
+use super::shared_store::{self, SharedStore};
 #[cfg(feature = "sled")]
 use super::staging_dir::{self, StagingDir};
 #[cfg(feature = "sled")]
@@ -49,6 +51,15 @@ pub struct Storage {
     pub(in crate::host) metrics: Option<StoreMetrics>,
     #[cfg(feature = "sled")]
     engines: Option<(Weak<Sled>, Weak<Directory>)>,
+    /// The records, where they are on another machine.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    pub(in crate::host) shared: Option<SharedStore>,
+    /// Held as long as the bodies are this instance's alone.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    pub(super) bodies_lock: Option<crate::disk::DiskLock>,
+    /// The bodies, until it is known that they belong to the records.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    bodies_unchecked: Option<BodySide>,
 }
 
 /// Reasons for which the stores cannot be opened. Each says what to do.
@@ -92,6 +103,22 @@ pub enum StorageError {
         "this build keeps bodies in directories alone: build with the feature object-store, or give a directory to --blobs"
     )]
     NoObjectStore,
+    /// The store on another machine is not reached, or must not be used.
+    #[error("{0}")]
+    Shared(String),
+    /// This build has no engine for other machines.
+    #[error("--store needs an engine that is not built in: build with the feature postgres")]
+    NoSharedEngine,
+    /// Records that stay without a place for their bodies.
+    #[error(
+        "records on a shared store need bodies that stay: give --blobs or --data, not --memory"
+    )]
+    BodiesInMemory,
+    /// A store that others may use is not filled from a file.
+    #[error(
+        "a store that instances share is not filled from a file: leave --store out to fill a data directory"
+    )]
+    SharedFill,
     /// This build has no engine for the disk.
     #[error("this build keeps no data on disk: use --memory, or build with the feature sled")]
     NoEngine,
@@ -126,16 +153,117 @@ impl Storage {
     }
 }
 
-/// Opens the stores that `flags` ask for.
+impl Storage {
+    /// Returns whether other instances may use the records at the same time.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        !self.kv.is_local()
+    }
+
+    /// The fact of this name that shared records keep for all instances: `value`, if they kept none before. It blocks.
+    ///
+    /// # Errors
+    /// `Shared` if the store is away.
+    pub fn claim(&self, name: &str, value: &str) -> Result<String, StorageError> {
+        #[cfg(all(feature = "postgres", feature = "sled"))]
+        if let Some(shared) = &self.shared {
+            let kept = shared.kv().claim(name, value);
+            return kept.map_err(|error| StorageError::Shared(error.to_string()));
+        }
+        let _ = name;
+        Ok(value.to_owned())
+    }
+
+    /// Checks that the bodies belong to records on another machine, which are reached by now. It blocks.
+    ///
+    /// # Errors
+    /// `Shared` if the store is away, `Identity` for bodies of other records.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    pub(super) fn check_bodies(&mut self) -> Result<(), StorageError> {
+        let Some(side) = self.bodies_unchecked.take() else {
+            return Ok(());
+        };
+        let identity = self.claim("identity", &random_hex())?;
+        Ok(side.belong_to(&*self.kv, &identity, &self.place())?)
+    }
+
+    /// The place of the records, as a banner shows it.
+    pub(super) fn place(&self) -> String {
+        #[cfg(all(feature = "postgres", feature = "sled"))]
+        if let Some(shared) = &self.shared {
+            return shared.address();
+        }
+        let directory = self.directory.as_ref();
+        directory.map_or_else(|| "memory".into(), |path| path.display().to_string())
+    }
+}
+
+/// Opens the stores that `flags` ask for. It blocks until one on another machine is reached.
 ///
 /// # Errors
 /// [`StorageError`]: the directory, then the engine.
 pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
-    match &flags.data {
-        None if flags.blobs.is_some() => Err(StorageError::BodiesAlone),
-        None => Ok(memory()),
-        Some(directory) => on_disk(directory, flags),
+    let storage = begin(flags)?;
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    let storage = {
+        let mut storage = storage;
+        if let Some(shared) = &storage.shared {
+            shared.wait_until_reached().map_err(StorageError::Shared)?;
+            storage.check_bodies()?;
+        }
+        storage
+    };
+    Ok(storage)
+}
+
+/// Opens the stores, and begins to connect to one on another machine.
+///
+/// # Errors
+/// As [`open`], but for what only a store that is reached says.
+pub(super) fn begin(flags: &Flags) -> Result<Storage, StorageError> {
+    match (&flags.store, &flags.data) {
+        (Some(url), _) => shared(url.reveal(), flags),
+        (None, None) if flags.blobs.is_some() => Err(StorageError::BodiesAlone),
+        (None, None) => Ok(memory()),
+        (None, Some(directory)) => on_disk(directory, flags),
     }
+}
+
+#[cfg(all(feature = "postgres", feature = "sled"))]
+fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
+    let shared = SharedStore::connect(url, &flags.store_schema, flags.store_connections)
+        .map_err(StorageError::Shared)?;
+    if flags.data.is_none() && flags.blobs.is_none() {
+        return Err(StorageError::BodiesInMemory);
+    }
+    let place = BodyPlace::of(flags.data.as_deref().unwrap_or(Path::new("")), flags)?;
+    let side = place.side();
+    let bodies_lock = match &side {
+        BodySide::Directory(path) => {
+            let data = flags.data.as_deref();
+            let refused =
+                |reason| StorageError::Directory { path: path.display().to_string(), reason };
+            Some(shared_store::lock_bodies(path, data).map_err(refused)?)
+        }
+        #[cfg(feature = "object-store")]
+        BodySide::Remote(..) => None,
+    };
+    let (blobs, _) = place.open()?;
+    Ok(Storage {
+        kv: Arc::clone(shared.kv()) as Arc<dyn KeyValue>,
+        blobs,
+        directory: flags.data.clone(),
+        bodies_elsewhere: Some(side.to_string()),
+        shared: Some(shared),
+        bodies_lock,
+        bodies_unchecked: Some(side),
+        ..memory()
+    })
+}
+
+#[cfg(not(all(feature = "postgres", feature = "sled")))]
+fn shared(_url: &str, _flags: &Flags) -> Result<Storage, StorageError> {
+    Err(StorageError::NoSharedEngine)
 }
 
 /// The most that a store which is filled takes for its cache: its rows come in the order of their keys, so that none is looked at again.
@@ -148,6 +276,9 @@ const FILL_CACHE_BYTES: u64 = 256 * 1024 * 1024;
 /// As [`open`].
 #[cfg(feature = "sled")]
 pub fn open_staged(staging: &StagingDir, flags: &Flags) -> Result<Storage, StorageError> {
+    if flags.store.is_some() {
+        return Err(StorageError::SharedFill);
+    }
     let flags = Flags {
         data: Some(staging.path().to_owned()),
         cache_bytes: flags.cache_bytes.min(FILL_CACHE_BYTES),
@@ -169,6 +300,12 @@ pub fn memory() -> Storage {
         metrics: None,
         #[cfg(feature = "sled")]
         engines: None,
+        #[cfg(all(feature = "postgres", feature = "sled"))]
+        shared: None,
+        #[cfg(all(feature = "postgres", feature = "sled"))]
+        bodies_lock: None,
+        #[cfg(all(feature = "postgres", feature = "sled"))]
+        bodies_unchecked: None,
     }
 }
 
@@ -209,6 +346,12 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         directory: Some(directory.to_owned()),
         bodies_elsewhere,
         failure,
+        #[cfg(feature = "postgres")]
+        shared: None,
+        #[cfg(feature = "postgres")]
+        bodies_lock: None,
+        #[cfg(feature = "postgres")]
+        bodies_unchecked: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::{HeaderValue, Request, Response, Version, header};
+use http::{HeaderValue, Request, Response, StatusCode, Version, header};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
@@ -18,6 +18,9 @@ use crate::host::ops::control::ControlRequest;
 use crate::host::ops::faults::Fault;
 use crate::host::ops::request_log::{Detail, header_lines, redact, redact_pairs};
 use crate::time::Clock as _;
+
+/// Seconds after which a client may ask again.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl<S: HostedService> ServerState<S> {
     /// Answers one request, counts it, and writes its line.
@@ -44,6 +47,10 @@ impl<S: HostedService> ServerState<S> {
         if holds_body_back && !response.status().is_success() {
             // A client that was refused sends no body, and its next request would be read as one.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+            // What is away now is asked for again; a service that knows better says so itself.
+            response.headers_mut().entry(header::RETRY_AFTER).or_insert(RETRY_AFTER);
         }
         let status = response.status().as_u16();
         let operation =

@@ -12,6 +12,8 @@ use super::answer_pace::AnswerTimeouts;
 use super::body::BodyTimeouts;
 use super::shutdown::Stopping;
 use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
+#[cfg(all(feature = "postgres", feature = "sled"))]
+use crate::host::launch::shared_store::SharedStore;
 use crate::host::ops::Metrics;
 use crate::host::ops::faults::Faults;
 use crate::host::ops::page::served::ServedPage;
@@ -83,6 +85,9 @@ pub struct Config {
     /// The records whose disk has to answer for `/_ops/health/ready`; none in memory.
     #[cfg(feature = "sled")]
     pub(in crate::host) records: Weak<crate::kv::Sled>,
+    /// The store on another machine that requests need.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    pub(in crate::host) shared: Option<SharedStore>,
     /// TLS, where it is wanted.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ServerConfig>>,
@@ -104,6 +109,8 @@ pub(in crate::host) struct ServerState<S> {
     pub(in crate::host) backup: Option<Arc<crate::host::backup::Source>>,
     #[cfg(feature = "sled")]
     records: Weak<crate::kv::Sled>,
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    shared: Option<SharedStore>,
     id_key: u64,
     id_next: AtomicU64,
     #[cfg(feature = "tls")]
@@ -112,12 +119,15 @@ pub(in crate::host) struct ServerState<S> {
 
 impl<S: Hosted> ServerState<S> {
     /// The reason for which requests cannot be answered now, if there is one.
-    pub(in crate::host) fn unready(&self) -> Option<&'static str> {
+    pub(in crate::host) fn unready(&self) -> Option<String> {
+        if let Err(why) = self.store_health() {
+            return Some(format!("not ready: {why}\n"));
+        }
         if self.stopping.is_stopping() || !self.service.ready() {
-            return Some("not ready\n");
+            return Some("not ready\n".to_owned());
         }
         let is_silent = self.disk_waits() > Duration::from_millis(self.limits.disk_silent_ms_max);
-        is_silent.then_some("not ready: the disk does not answer\n")
+        is_silent.then(|| "not ready: the disk does not answer\n".to_owned())
     }
 
     #[cfg(feature = "sled")]
@@ -139,6 +149,8 @@ impl<S: Hosted> ServerState<S> {
             backup: config.backup.map(Arc::new),
             #[cfg(feature = "sled")]
             records: config.records,
+            #[cfg(all(feature = "postgres", feature = "sled"))]
+            shared: config.shared,
             request_log: Arc::default(),
             faults: Faults::default(),
             clock: config.clock,
@@ -151,6 +163,21 @@ impl<S: Hosted> ServerState<S> {
             #[cfg(feature = "tls")]
             tls: config.tls,
         }
+    }
+
+    /// Tells whether the store can be asked; one on this machine always can.
+    ///
+    /// # Errors
+    /// A sentence that says why not.
+    #[cfg(all(feature = "postgres", feature = "sled"))]
+    pub(in crate::host) fn store_health(&self) -> Result<(), String> {
+        self.shared.as_ref().map_or(Ok(()), SharedStore::health)
+    }
+
+    /// Tells whether the store can be asked: one on this machine always can.
+    #[cfg(not(all(feature = "postgres", feature = "sled")))]
+    pub(in crate::host) const fn store_health(&self) -> Result<(), String> {
+        Ok(())
     }
 
     /// The outcome of what comes before the first request; none at the limit of a head, and when the server stops.

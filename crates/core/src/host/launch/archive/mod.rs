@@ -81,7 +81,8 @@ impl Archive {
 
     /// Writes what `data` holds to a file.
     fn export(&self, flags: &Flags, data: &Path, file: &Path) -> Result<String, String> {
-        if !data.join("kv").is_dir() && !staging_dir::is_unfinished(data) {
+        let is_here = data.join("kv").is_dir() || staging_dir::is_unfinished(data);
+        if flags.store.is_none() && !is_here {
             return Err(format!(
                 "{} holds no data: name its directory with --data",
                 data.display()
