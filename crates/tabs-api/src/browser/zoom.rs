@@ -129,14 +129,14 @@ impl Browser {
         let Some(tab) = self.strips.tab(asking) else {
             return;
         };
-        // A discarded tab has no host of its own: the browser takes every tab for its mate.
+        // A discarded tab has no host of its own: the browser takes every tab for its mate, others without a page too.
         let (name, is_mate_of_all) = (host(&tab.url), tab.discarded);
         let mut zoomed: Vec<_> = self
             .strips
             .tabs()
             .filter(|tab| {
                 let is_loaded = !tab.discarded && !tab.url.is_empty();
-                let is_mate = is_loaded && (is_mate_of_all || host(&tab.url) == name);
+                let is_mate = is_mate_of_all || is_loaded && host(&tab.url) == name;
                 tab.id == asking || is_told_of_others && is_mate
             })
             .map(|tab| (tab.id, self.factor_of(tab), tab.zoom))
