@@ -37,7 +37,7 @@ impl Hosted for VideoApi {
             Refusal::FaultInjected { reason, status } => {
                 reason.as_deref().unwrap_or_else(|| Error::usual_reason(*status))
             }
-            Refusal::Panicked => Error::usual_reason(row.status),
+            Refusal::Panicked | Refusal::Overloaded => Error::usual_reason(row.status),
             _ => row.code,
         };
         let rules = RESOURCES.iter().flat_map(|resource| resource.rules).copied();

@@ -172,7 +172,7 @@ pub fn augment(command: Command, product: &Product) -> Command {
             )
             .action(ArgAction::SetTrue),
         )
-        .arg(number("connections-max", "Connections at once", limits.connections_max as u64))
+        .arg(number("connections-max", "Connections that are served at once; more are answered 503 with Retry-After", limits.connections_max as u64))
         .arg(number(
             "head-ms-max",
             "Longest time for a request head, and of an idle connection",

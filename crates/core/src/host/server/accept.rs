@@ -10,12 +10,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 use super::answer_pace::{PacedWrites, StreamPace};
+use super::place::{Place, Places};
 use super::shutdown;
 use super::state::{Config, ServerState};
 use super::{HostedService, Peer};
+
+/// Time that a connection beyond those that are served has for a head: it takes a place from others that are to be told.
+const BEYOND_HEAD_MS_MAX: u64 = 2_000;
 
 /// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,17 +38,17 @@ pub async fn serve<S: HostedService>(
     stop: impl Future<Output = ()>,
 ) -> Report {
     let (stopper, stopping) = shutdown::stop();
-    let connections = Arc::new(Semaphore::new(config.limits.connections_max));
+    let places = Places::new(config.limits.connections_max);
     let drain_max = Duration::from_millis(config.limits.drain_ms_max);
     // Every connection holds a sender; the channel closes when the last one has ended.
     let (open, mut all_closed) = mpsc::channel::<Infallible>(1);
     let server = Arc::new(ServerState::new(service, config, stopping));
     let mut stop = pin!(stop);
     loop {
-        let permit = tokio::select! {
+        let place = tokio::select! {
             biased;
             () = &mut stop => break,
-            permit = Arc::clone(&connections).acquire_owned() => permit,
+            Some(place) = places.next() => place,
         };
         let accepted = tokio::select! {
             biased;
@@ -56,9 +60,9 @@ pub async fn serve<S: HostedService>(
                 let (server, open) = (Arc::clone(&server), open.clone());
                 tokio::spawn(async move {
                     server.metrics.connected(1);
-                    connection(&server, stream, address).await;
+                    connection(&server, stream, address, place).await;
                     server.metrics.connected(-1);
-                    drop((permit, open));
+                    drop(open);
                 });
             }
             // Out of file descriptors, most often: the next connection that ends makes room.
@@ -81,6 +85,7 @@ async fn connection<S: HostedService>(
     server: &Arc<ServerState<S>>,
     stream: TcpStream,
     address: SocketAddr,
+    place: Place,
 ) {
     // Small answers must not wait for the acknowledgement of earlier ones.
     let _ = stream.set_nodelay(true);
@@ -89,7 +94,7 @@ async fn connection<S: HostedService>(
         let accept = tokio_rustls::TlsAcceptor::from(Arc::clone(tls)).accept(stream);
         if let Some(Ok(stream)) = server.in_time(accept).await {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            speak(server, stream, Peer { address, tls: true }, http2).await;
+            speak(server, stream, Peer { address, tls: true }, place, http2).await;
         }
         return;
     }
@@ -100,11 +105,11 @@ async fn connection<S: HostedService>(
     };
     // A method of HTTP/1 that begins like this does not exist; the preface of HTTP/2 does.
     let http2 = first.get(..read) == Some(b"PRI");
-    speak(server, stream, Peer { address, tls: false }, http2).await;
+    speak(server, stream, Peer { address, tls: false }, place, http2).await;
 }
 
 /// Answers the requests of a connection, in the version of HTTP that it speaks.
-async fn speak<S, IO>(server: &Arc<ServerState<S>>, io: IO, peer: Peer, http2: bool)
+async fn speak<S, IO>(server: &Arc<ServerState<S>>, io: IO, peer: Peer, place: Place, http2: bool)
 where
     S: HostedService,
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -114,11 +119,16 @@ where
     let address: Arc<str> = peer.address.to_string().into();
     let pace = Arc::new(StreamPace::default());
     let noted = Arc::clone(&pace);
+    let head_ms_max = match place.is_beyond() {
+        true => server.limits.head_ms_max.min(BEYOND_HEAD_MS_MAX),
+        false => server.limits.head_ms_max,
+    };
+    let place = Arc::new(place);
     let service = service_fn(move |request| {
         let (server, address) = (Arc::clone(&shared), Arc::clone(&address));
-        let noted = Arc::clone(&noted);
+        let (noted, place) = (Arc::clone(&noted), Arc::clone(&place));
         async move {
-            let answer = server.answer(request, peer, &address).await;
+            let answer = server.answer(request, peer, &place, &address).await;
             let answer = if http2 { answer.map(|body| noted.note(body)) } else { answer };
             Ok::<_, Infallible>(answer)
         }
@@ -146,7 +156,7 @@ where
             .timer(TokioTimer::new())
             // A client may close its sending side once it has asked.
             .half_close(true)
-            .header_read_timeout(Duration::from_millis(server.limits.head_ms_max))
+            .header_read_timeout(Duration::from_millis(head_ms_max))
             .max_buf_size(server.limits.head_bytes_max);
         let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
         tokio::select! {

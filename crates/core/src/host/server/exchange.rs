@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::body::BodyCopy;
 use super::panic::caught;
+use super::place::Place;
 use super::state::ServerState;
 use super::{
     Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestContext, RequestHead,
@@ -28,6 +29,7 @@ impl<S: HostedService> ServerState<S> {
         &self,
         request: Request<Incoming>,
         peer: Peer,
+        place: &Place,
         address: &str,
     ) -> Response<ReplyBody> {
         let begun = Instant::now();
@@ -38,14 +40,15 @@ impl<S: HostedService> ServerState<S> {
         let target = redact(target, self.service.secret_parameters());
         let host = host_of(&request).unwrap_or_default();
         let noted = Noted::of(&request, &target);
-        let holds_body_back =
-            request.version() < Version::HTTP_2 && request.headers().contains_key(header::EXPECT);
+        let is_http1 = request.version() < Version::HTTP_2;
+        let holds_body_back = is_http1 && request.headers().contains_key(header::EXPECT);
         self.metrics.begin();
         let (mut response, fault) =
-            self.route(request, peer, &id, &target, noted.copy.clone()).await;
+            self.route(request, (peer, place), &id, &target, noted.copy.clone()).await;
         let took = begun.elapsed();
-        if holds_body_back && !response.status().is_success() {
-            // A client that was refused sends no body, and its next request would be read as one.
+        let is_refused = holds_body_back && !response.status().is_success();
+        if is_refused || is_http1 && place.is_beyond() {
+            // A client that was refused sends no body, and its next request would be read as one; one beyond the limit makes room for the next.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
@@ -80,7 +83,7 @@ impl<S: HostedService> ServerState<S> {
     async fn route(
         &self,
         request: Request<Incoming>,
-        peer: Peer,
+        (peer, place): (Peer, &Place),
         id: &RequestId,
         target: &str,
         copy: Option<BodyCopy>,
@@ -100,6 +103,9 @@ impl<S: HostedService> ServerState<S> {
             let name = host.into_owned();
             let control = ControlRequest { server: self, name: &name, peer, id };
             return (control.answer(request).await, None);
+        }
+        if !place.is_served() {
+            return (self.refuse(&Refusal::Overloaded, &request, id), None);
         }
         let fault = self.faults.take(request.method().as_str(), request.uri().path());
         if let Some(fault) = &fault {

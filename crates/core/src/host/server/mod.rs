@@ -7,6 +7,7 @@ mod exchange;
 mod mount;
 pub(super) mod panic;
 mod piece_body;
+mod place;
 mod refusal;
 mod request_id;
 mod service;

@@ -58,6 +58,9 @@ pub enum Refusal {
     /// The service could not do what a control request asked.
     #[error("the control request failed: {0}")]
     ControlFailed(String),
+    /// More connections are open than are served at once.
+    #[error("more connections are open than are served at once: come again in a second")]
+    Overloaded,
     /// Asked for through `/_ops/faults`.
     #[error("{}", .reason.as_deref().unwrap_or("asked for through /_ops/faults"))]
     FaultInjected {
@@ -85,6 +88,7 @@ impl Coded for Refusal {
             Self::MethodNotAllowed => Row::of(405, "MethodNotAllowed"),
             Self::BadControlRequest(_) => Row::of(400, "BadControlRequest"),
             Self::ControlFailed(_) => Row::of(500, "ControlFailed"),
+            Self::Overloaded => Row::of(503, "SlowDown"),
             Self::FaultInjected { status, .. } => Row::of(*status, "FaultInjected"),
             Self::Panicked => Row::of(500, "InternalError"),
         }

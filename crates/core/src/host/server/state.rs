@@ -24,7 +24,7 @@ use crate::time::SystemClock;
 /// Bounds that the host keeps, for every connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections at once; more wait in the listen queue.
+    /// Connections that are served at once; some more are told to come again, and others wait in the listen queue.
     pub connections_max: usize,
     /// Bytes of a request head.
     pub head_bytes_max: usize,

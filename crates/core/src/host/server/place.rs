@@ -1,0 +1,82 @@
+//! Places of connections: a request on a connection that has none is told to come again, so that a server with too much to do still answers.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The share of the connections that are served which may be open beyond them, to be told so.
+const BEYOND_SHARE: usize = 4;
+/// The least number of those.
+const BEYOND_MIN: usize = 16;
+
+/// The places of a server. Connections beyond both kinds wait in the listen queue.
+pub(super) struct Places {
+    served: Arc<Semaphore>,
+    beyond: Arc<Semaphore>,
+}
+
+/// The place of one connection, which ends with it.
+pub(super) struct Place {
+    served: Arc<Semaphore>,
+    /// The permit among those that are served, once there is one; else that among those beyond.
+    held: Mutex<Held>,
+}
+
+enum Held {
+    Served(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit),
+    Beyond(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit),
+}
+
+impl Places {
+    /// So many places of connections that are served.
+    pub(super) fn new(served: usize) -> Self {
+        let beyond = (served / BEYOND_SHARE).max(BEYOND_MIN);
+        Self { served: Arc::new(Semaphore::new(served)), beyond: Arc::new(Semaphore::new(beyond)) }
+    }
+
+    /// A place for the next connection, among those that are served where one is free; `None` if the semaphores were closed, which nobody does.
+    pub(super) async fn next(&self) -> Option<Place> {
+        let held = tokio::select! {
+            biased;
+            permit = Arc::clone(&self.served).acquire_owned() => Held::Served(permit.ok()?),
+            permit = Arc::clone(&self.beyond).acquire_owned() => Held::Beyond(permit.ok()?),
+        };
+        Some(Place { served: Arc::clone(&self.served), held: Mutex::new(held) })
+    }
+}
+
+impl Place {
+    /// Returns whether requests of this connection are served: it is among those that are, or one of them has ended meanwhile.
+    pub(super) fn is_served(&self) -> bool {
+        let mut held = self.held.lock();
+        if let (Held::Beyond(_), Ok(permit)) =
+            (&*held, Arc::clone(&self.served).try_acquire_owned())
+        {
+            *held = Held::Served(permit);
+        }
+        matches!(*held, Held::Served(_))
+    }
+
+    /// Returns whether it is among those beyond now.
+    pub(super) fn is_beyond(&self) -> bool {
+        matches!(*self.held.lock(), Held::Beyond(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_is_beyond_is_served_once_a_place_is_free() {
+        let places = Places::new(1);
+        let first = places.next().await.unwrap();
+        let second = places.next().await.unwrap();
+        assert!(first.is_served() && second.is_beyond() && !second.is_served());
+        drop(first);
+        assert!(second.is_served() && !second.is_beyond());
+        let third = places.next().await.unwrap();
+        assert!(!third.is_served());
+    }
+}
