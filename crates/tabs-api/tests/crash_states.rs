@@ -253,7 +253,7 @@ fn no_kill_takes_what_a_client_was_told_and_no_cut_leaves_a_part_of_it() {
 #[test]
 fn no_call_of_the_disk_that_fails_takes_what_a_client_was_told_or_shows_a_part_of_something() {
     #[expect(clippy::disallowed_methods, reason = "a test has no flags")]
-    let report = inject_service::<Browsers>(8, 71, |name| std::env::var(name).ok());
+    let report = inject_service::<Browsers>(3, 71, |name| std::env::var(name).ok());
     let report = report.unwrap_or_else(|finding| panic!("{finding}"));
     assert!(report.at_run > 0 && report.at_start > 0, "{report:?}");
     println!("{report}");

@@ -37,20 +37,20 @@ fn steps() -> Vec<Step> {
         Step::new("links", 5, links::check),
         Step::new("docstrings", 5, docstrings::check),
         Step::new("purity", 15, purity::check),
-        Step::command("lints", 150, lints, said("no warning")),
-        Step::new("domains", 150, domains),
+        Step::command("lints", 130, lints, said("no warning")),
+        Step::new("domains", 145, domains),
         Step::command("docs", 25, docs, said("no warning")),
-        Step::command("unit", 450, unit, cargo_tests),
+        Step::command("unit", 430, unit, cargo_tests),
         Step::command("outside", 45, outside, said("a crate outside the workspace builds")),
         Step::command("build", 15, build, said("binaries and examples")),
-        Step::new("clients", 300, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("clients", 290, || e2e::drive(&e2e::Arguments::default())),
         Step::new("rust-clients", 85, e2e::drive_rust),
-        Step::new("crash", 60, crash::short),
-        Step::new("demo", 60, || {
+        Step::new("crash", 55, crash::short),
+        Step::new("demo", 50, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
         }),
-        Step::command("engines", 120, engines, cargo_tests),
+        Step::command("engines", 190, engines, cargo_tests),
     ]
 }
 
