@@ -14,7 +14,9 @@ pub(super) use self::take::Source;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BackupError {
     /// There is nothing on disk.
-    #[error("the data is kept in memory, so there is nothing to copy: start with --data")]
+    #[error(
+        "there are no records in a data directory to copy: start with --data, or back up the database of --store with its own tools"
+    )]
     InMemory,
     /// A copy of the data directory would have records without their bodies.
     #[error(
