@@ -128,7 +128,7 @@ class Comments(unittest.TestCase):
             (threads.insert(part="snippet", body=top()), (400, "channelOrVideoIdMissing", "snippet.channelId")),
             (threads.insert(part="snippet", body=top(videoId=thread)), (404, "videoNotFound", "snippet.videoId")),
             (threads.insert(part="snippet", body=top(channelId=self.video)), (404, "channelNotFound", "snippet.channelId")),
-            (threads.insert(part="snippet", body={"snippet": {"videoId": self.video}}), (400, "commentTextRequired", "snippet.textOriginal")),
+            (threads.insert(part="snippet", body={"snippet": {"videoId": self.video}}), (400, "commentTextRequired", "snippet.topLevelComment.snippet.textOriginal")),
             (comments.insert(part="snippet", body=text()), (400, "parentIdMissing", "snippet.parentId")),
             (comments.insert(part="snippet", body=text(parentId=self.video)), (404, "parentCommentNotFound", "snippet.parentId")),
             (comments.insert(part="snippet", body=text(parentId=thread, textOriginal="x" * 10_001)), (400, "commentTextTooLong", "snippet.textOriginal")),
