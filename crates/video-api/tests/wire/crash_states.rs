@@ -57,18 +57,30 @@ impl VideoCommunity {
             .map_err(|error| format!("{method} {target}: {error}"))
     }
 
-    /// The ids of a list, as Alice sees it.
-    fn ids(&self, target: &str) -> Vec<String> {
-        let answer = self.ask("ALICE", "GET", target, &Value::Null).json();
-        let items = answer["items"].as_array().cloned().unwrap_or_default();
-        items.iter().filter_map(|item| Some(item["id"].as_str()?.to_owned())).collect()
+    /// The items of a list, as Alice sees it: a list that a fault kept from her is not an empty one.
+    fn items(&self, target: &str) -> Result<Vec<Value>, String> {
+        let answer = whole(self.ask("ALICE", "GET", target, &Value::Null), target)?;
+        Ok(answer.json()["items"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// The ids of a list.
+    fn ids(&self, target: &str) -> Result<Vec<String>, String> {
+        let items = self.items(target)?;
+        Ok(items.iter().filter_map(|item| Some(item["id"].as_str()?.to_owned())).collect())
+    }
+
+    /// The videos that Alice uploaded.
+    fn uploads(&self) -> Result<Vec<String>, String> {
+        let items = self.items(UPLOADS)?;
+        let ids = items.iter().filter_map(|item| item["contentDetails"]["videoId"].as_str());
+        Ok(ids.map(str::to_owned).collect())
     }
 
     /// One of the ids of a list.
-    fn any(&self, target: &str, chance: &mut SeededIds) -> Option<String> {
-        let ids = self.ids(target);
+    fn any(&self, target: &str, chance: &mut SeededIds) -> Result<Option<String>, String> {
+        let ids = self.ids(target)?;
         let at = chance.next() as usize % ids.len().max(1);
-        ids.get(at).cloned()
+        Ok(ids.get(at).cloned())
     }
 
     /// Sends metadata and a file in one request.
@@ -123,7 +135,7 @@ impl VideoCommunity {
         let text = json!(format!("words {}", chance.next()));
         let who = if chance.next().is_multiple_of(2) { "ALICE" } else { "BOB" };
         let threads = "/commentThreads?part=id&videoId=v&maxResults=50";
-        match (chance.next() % 4, self.any(threads, chance)) {
+        match (chance.next() % 4, self.any(threads, chance)?) {
             (0, Some(thread)) => {
                 self.done("ALICE", "DELETE", &format!("/comments?id={thread}"), &Value::Null)
             }
@@ -164,13 +176,6 @@ fn whole(answer: Answer, target: &str) -> Result<Answer, String> {
 /// Alice's uploads.
 const UPLOADS: &str = "/playlistItems?part=contentDetails&playlistId=UUx&maxResults=50";
 
-/// The videos that a list of items names.
-fn uploads(items: &Value) -> Vec<String> {
-    let items = items["items"].as_array().cloned().unwrap_or_default();
-    let ids = items.iter().filter_map(|item| item["contentDetails"]["videoId"].as_str());
-    ids.map(str::to_owned).collect()
-}
-
 fn film(chance: &mut SeededIds) -> Value {
     json!({"snippet": {"title": format!("Film {}", chance.next()), "categoryId": "22"}})
 }
@@ -201,8 +206,10 @@ impl Subject for VideoCommunity {
             3 | 4 => self.comment(chance)?,
             5 => {
                 let item = json!({"snippet": {"playlistId": "PLx", "resourceId": {"kind": "youtube#video", "videoId": "v"}}});
-                match (chance.next() % 2, self.any("/playlistItems?part=id&playlistId=PLx", chance))
-                {
+                match (
+                    chance.next() % 2,
+                    self.any("/playlistItems?part=id&playlistId=PLx", chance)?,
+                ) {
                     (0, Some(item)) => self.done(
                         "ALICE",
                         "DELETE",
@@ -222,7 +229,7 @@ impl Subject for VideoCommunity {
                     &Value::Null,
                 )?;
             }
-            7 => match self.any("/captions?part=id&videoId=v", chance) {
+            7 => match self.any("/captions?part=id&videoId=v", chance)? {
                 Some(track) => {
                     self.done("ALICE", "DELETE", &format!("/captions?id={track}"), &Value::Null)?
                 }
@@ -233,15 +240,14 @@ impl Subject for VideoCommunity {
                 }
             },
             8 => {
-                let items = self.ask("ALICE", "GET", UPLOADS, &Value::Null).json();
                 // Those of the seed file stay, so that there is something to comment on.
-                if let Some(id) = uploads(&items).into_iter().find(|id| id.len() > 1) {
+                if let Some(id) = self.uploads()?.into_iter().find(|id| id.len() > 1) {
                     self.done("ALICE", "DELETE", &format!("/videos?id={id}"), &Value::Null)?;
                 }
             }
             _ => {
                 let section = json!({"snippet": {"type": "recentUploads"}});
-                match self.any("/channelSections?part=id&mine=true", chance) {
+                match self.any("/channelSections?part=id&mine=true", chance)? {
                     Some(id) => self.done(
                         "ALICE",
                         "DELETE",
@@ -268,13 +274,12 @@ impl Subject for VideoCommunity {
                 seen.insert(format!("{who} {list}"), shown.to_string());
             }
         }
-        for track in self.ids("/captions?part=id&videoId=v") {
+        for track in self.ids("/captions?part=id&videoId=v")? {
             let answer = self.ask("ALICE", "GET", &format!("/captions/{track}"), &Value::Null);
             let answer = whole(answer, &track)?;
             seen.insert(track, String::from_utf8_lossy(&answer.body).into_owned());
         }
-        let items = self.ask("ALICE", "GET", UPLOADS, &Value::Null).json();
-        for id in uploads(&items) {
+        for id in self.uploads()? {
             let target = format!("/embed/{id}/video");
             let film = self.runtime.block_on(self.service.ask("GET", &target, "", ""));
             let film = whole(film, &target)?;
