@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, Method, Request, Response};
 use triptych_core::host::{
     BoxError, Operation as OperationName, Peer, ReplyBody, RequestContext, RequestId, drain_refused,
 };
-use triptych_core::id::Ids as _;
+use triptych_core::id::{Ids, SharedIds};
 use triptych_core::kv::{self, Tx, run};
 use triptych_core::time::Timestamp;
 
@@ -26,7 +26,7 @@ use crate::body::customer_key;
 use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
 use crate::operation::table::route;
-use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
+use crate::operation::{Call, Operation, Progress, Read, Reply, Run, Step, StepOutcome};
 use crate::operation::{
     access_point, directory_bucket, parameters, request_payer, session, strict,
 };
@@ -460,6 +460,21 @@ impl ObjectPut {
                 StepOutcome::Done(reply) => return Ok(reply),
             }
         }
+    }
+
+    /// What a body is taken for, as `decide` finds in one transaction once the caller may ask.
+    pub(super) async fn admit<T>(
+        &self,
+        request: &ParsedRequest<'_>,
+        ids: &mut SharedIds,
+        mut decide: impl FnMut(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let empty = Bytes::new();
+        run(&*self.0.store, ids, ATTEMPTS_MAX, |tx, ids| {
+            let bucket = self.authorize(request, tx)?;
+            decide(&request.call(&empty, bucket.as_deref(), &self.0.settings), tx, ids)
+        })
+        .await
     }
 
     /// Finds the bucket of a request, if its operation needs one, and checks the caller's right to it.

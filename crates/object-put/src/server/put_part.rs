@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 use triptych_core::host::{BoxError, PieceBody};
-use triptych_core::id::SharedIds;
-use triptych_core::kv::run;
+use triptych_core::id::{Ids, SharedIds};
+use triptych_core::kv::{Tx, run};
 
 use crate::auth::signature::Verified;
 use crate::body::checksum::Digested;
 use crate::body::verifier::Verifier;
 use crate::error::Error;
-use crate::operation::Reply;
 use crate::operation::multipart::copy_part::PartCopyAdmission;
 use crate::operation::multipart::create::UploadAdmission;
 use crate::operation::multipart::put_part::PartAdmission;
+use crate::operation::{Call, Reply};
 use crate::server::download::Download;
 use crate::server::read_ahead::ObjectBytes;
 use crate::server::request::ParsedRequest;
@@ -53,13 +53,10 @@ impl ObjectPut {
         B::Error: Into<BoxError>,
     {
         let mut ids = self.ids();
-        let empty = Bytes::new();
-        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-            let bucket = self.authorize(request, tx)?;
-            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            PartAdmission::decide(&call, request.verified.payload, tx, ids)
-        })
-        .await?;
+        let decide = |call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids| {
+            PartAdmission::decide(call, request.verified.payload, tx, ids)
+        };
+        let admission = self.admit(request, &mut ids, decide).await?;
         let (digested, part) =
             self.store_part(request, &admission, &request.verified, body, ids).await?;
         admission.reply(&request.fields, &digested, &part)
@@ -68,13 +65,7 @@ impl ObjectPut {
     /// UploadPartCopy: a part whose body is another object's.
     pub(super) async fn copy_part(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
         let mut ids = self.ids();
-        let empty = Bytes::new();
-        let copy = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-            let bucket = self.authorize(request, tx)?;
-            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            PartCopyAdmission::decide(&call, tx, ids)
-        })
-        .await?;
+        let copy = self.admit(request, &mut ids, PartCopyAdmission::decide).await?;
         let source_key = self.0.bodies.keys.open(&copy.bytes.key).await?;
         let bytes = ObjectBytes::new(copy.bytes.clone());
         let mut source = Download::new(self.0.bodies.clone(), bytes, source_key);

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use triptych_core::host::{BoxError, PieceBody};
-use triptych_core::id::{Ids as _, SharedIds};
-use triptych_core::kv::run;
+use triptych_core::id::{Ids, SharedIds};
+use triptych_core::kv::{Tx, run};
 
 use crate::auth::signature::Verified;
 use crate::body::verifier::Verifier;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::operation::append::GrowingObject;
 use crate::operation::copy_object::CopyAdmission;
 use crate::operation::put_object::Admission;
-use crate::operation::{BodySource, Reply};
+use crate::operation::{BodySource, Call, Reply};
 use crate::server::download::Download;
 use crate::server::read_ahead::ObjectBytes;
 use crate::server::request::ParsedRequest;
@@ -53,13 +53,10 @@ impl ObjectPut {
         B::Error: Into<BoxError>,
     {
         let mut ids = self.ids();
-        let empty = Bytes::new();
-        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-            let bucket = self.authorize(request, tx)?;
-            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            Admission::decide(&call, request.verified.payload, tx, ids)
-        })
-        .await?;
+        let decide = |call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids| {
+            Admission::decide(call, request.verified.payload, tx, ids)
+        };
+        let admission = self.admit(request, &mut ids, decide).await?;
         if let Some(growing) = &admission.growing {
             return self.append(request, &admission, growing, body, ids).await;
         }
@@ -113,13 +110,7 @@ impl ObjectPut {
     /// CopyObject: a PUT whose body is another object's.
     async fn copy(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
         let mut ids = self.ids();
-        let empty = Bytes::new();
-        let copy = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-            let bucket = self.authorize(request, tx)?;
-            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            CopyAdmission::decide(&call, tx, ids)
-        })
-        .await?;
+        let copy = self.admit(request, &mut ids, CopyAdmission::decide).await?;
         let bytes = copy.source.bytes();
         let source_key = self.0.bodies.keys.open(&bytes.key).await?;
         let mut source = Download::new(self.0.bodies.clone(), ObjectBytes::new(bytes), source_key);
@@ -132,6 +123,7 @@ impl ObjectPut {
             Error::ChecksumMismatch { .. } => Error::Damaged,
             other => other,
         })?;
+        let empty = Bytes::new();
         let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
         Ok(copy.reply(&call, &object, copy.admission.reply(&request.fields, &object)?))
     }
