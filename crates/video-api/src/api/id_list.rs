@@ -20,6 +20,24 @@ pub(crate) fn page<T>(call: &Call<'_>, found: Vec<T>) -> Result<(Vec<T>, Paging)
     slice(call, found, size, binding)
 }
 
+/// Refuses a page of a list by ids that is always whole.
+///
+/// # Errors
+/// [`Error::IncompatibleParameters`].
+pub(crate) fn expect_whole(call: &Call<'_>) -> Result<(), Error> {
+    if call.params.has("pageToken") {
+        return Err(Error::IncompatibleParameters("id, pageToken".into()));
+    }
+    Ok(())
+}
+
+/// The words of the envelope about a list by ids that is always whole: clients send `maxResults` with ids as a matter of habit, and the
+/// real service lets that pass.
+pub(crate) fn whole<T>(call: &Call<'_>, found: &[T]) -> Paging {
+    let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    Paging { total: total.into(), size: call.page_size().max(total), ..Paging::default() }
+}
+
 /// The page that a request asks for of things that are all at hand, `size` at a time.
 ///
 /// # Errors

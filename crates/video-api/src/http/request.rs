@@ -219,7 +219,10 @@ impl ApiRequest {
             None | Some("" | "json") => {}
             Some("media") if operation.download => {}
             Some("proto") => return Err(Error::OutputFormat),
-            Some(other) => return Err(Error::AltUnsupported(other.to_owned())),
+            Some(other) => {
+                let allowed = if operation.download { "json, media" } else { "json" };
+                return Err(Error::AltUnsupported { alt: other.to_owned(), allowed });
+            }
         }
         if let Some(name) = self.value("callback").filter(|_| self.method == "GET") {
             callback::check(name)?;

@@ -45,8 +45,10 @@ rules! {
     IMAGE_TOO_TALL = Rule::new(400, "youtube.watermark", "imageTooTall", Place::None, "The image you provided is too tall: at most 16384 pixels.");
     /// A watermark without its values.
     TIMING_REQUIRED = Rule::new(400, "youtube.watermark", "required", Place::body("timing"), "Required");
-    /// A watermark with a value that cannot be.
-    VALUE_INVALID = Rule::new(400, "youtube.watermark", "invalidValue", Place::body("timing"), "Invalid Value");
+    /// A watermark in no corner.
+    POSITION_INVALID = Rule::new(400, "youtube.watermark", "invalidValue", Place::body("position"), "Invalid Value");
+    /// A watermark at a time that cannot be.
+    TIMING_INVALID = Rule::new(400, "youtube.watermark", "invalidValue", Place::body("timing"), "Invalid Value");
 }
 
 /// `watermarks.set`.
@@ -93,13 +95,13 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         ("offsetMs".to_owned(), 0.into()),
     ]);
     given.extend(timing.members());
-    let timing = promotion::timing(Body::of(&given)).map_err(|_| &VALUE_INVALID)?;
+    let timing = promotion::timing(Body::of(&given)).map_err(|_| &TIMING_INVALID)?;
     if timing.get("durationMs").is_some_and(|duration| duration == "0") {
-        return Err(Error::Rule(&VALUE_INVALID));
+        return Err(Error::Rule(&TIMING_INVALID));
     }
     resource.insert("timing".into(), timing);
     if let Some(position) = body.object("position", "position")? {
-        let corner = promotion::corner(position).ok_or(&VALUE_INVALID)?;
+        let corner = promotion::corner(position).ok_or(&POSITION_INVALID)?;
         resource.insert("position".into(), corner);
     }
     if let Some(target) = body.text("targetChannelId")? {

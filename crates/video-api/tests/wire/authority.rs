@@ -184,6 +184,17 @@ async fn wrong_credentials_have_their_own_answers() {
     let answer = service.ask("GET", "/youtube/v3/videos?part=id&id=v", "WRONG", "").await;
     assert_eq!((answer.status, answer.reason().as_str()), (401, "authError"));
     assert!(answer.headers.contains_key("www-authenticate"));
+    // The real service names the header wherever the token came from.
+    for name in ["access_token", "oauth_token"] {
+        let target = format!("/youtube/v3/videos?part=id&id=v&{name}=WRONG");
+        let answer = service.ask("GET", &target, "", "").await;
+        let told = answer.json()["error"]["errors"][0].clone();
+        assert_eq!((answer.status, answer.reason().as_str()), (401, "authError"), "{name}");
+        assert_eq!(
+            (&told["locationType"], &told["location"]),
+            (&"header".into(), &"Authorization".into())
+        );
+    }
     let answer = service.ask("GET", "/youtube/v3/channels?part=id&mine=true&key=KEY", "", "").await;
     assert_eq!((answer.status, answer.reason().as_str()), (401, "authorizationRequired"));
 }

@@ -50,6 +50,31 @@ async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
 }
 
 #[tokio::test]
+async fn comments_by_id_are_whole_whatever_the_request_says_of_pages() {
+    let service = Service::new().await;
+    let mut made = Vec::new();
+    for _ in 0..25 {
+        let text = json!({"snippet": {"textOriginal": "text"}});
+        let body = json!({"snippet": {"videoId": "v", "topLevelComment": text}}).to_string();
+        let target = "/youtube/v3/commentThreads?part=snippet";
+        let answer = service.ask("POST", target, "BOB", &body).await;
+        made.push(answer.json()["id"].as_str().unwrap().to_owned());
+    }
+    for list in ["commentThreads", "comments"] {
+        let all = format!("/{list}?part=id&id={}", made.join(","));
+        for size in ["", "&maxResults=1", "&maxResults=100"] {
+            let whole = service.list(&format!("{all}{size}")).await;
+            assert_eq!(ids(&whole), made, "{list} {size}");
+            assert_eq!(whole["pageInfo"]["totalResults"], made.len(), "{list} {size}");
+            assert_eq!(whole.get("nextPageToken"), None, "{list} {size}: a page that nobody gets");
+        }
+        let target = format!("/youtube/v3{all}&pageToken=CAUQAA");
+        let answer = service.ask("GET", &target, "BOB", "").await;
+        assert_eq!((answer.status, answer.reason()), (400, "incompatibleParameters".into()));
+    }
+}
+
+#[tokio::test]
 async fn whoever_deletes_a_page_and_goes_on_to_the_next_leaves_nothing_out() {
     let service = Service::new().await;
     for at in 0..11 {

@@ -167,6 +167,10 @@ async fn every_fault_of_a_common_parameter_is_told_whatever_the_operation() {
             let more = format!("{}&alt={alt}", query(operation, None));
             check(&service, operation, &more, reason, "alt").await;
         }
+        if !operation.download {
+            let more = format!("{}&alt=media", query(operation, None));
+            check(&service, operation, &more, "invalidAltValue", "alt").await;
+        }
     }
 }
 

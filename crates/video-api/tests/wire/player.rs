@@ -177,6 +177,27 @@ async fn what_others_must_not_see_is_refused_and_its_owner_plays_it_by_a_link_fo
 }
 
 #[tokio::test]
+async fn a_watermark_that_cannot_be_is_refused_with_the_place_of_its_fault() {
+    let service = Service::new().await;
+    let timing = |kind: &str| json!({"type": kind, "offsetMs": "0", "durationMs": "3000"});
+    let corner = |corner: &str| json!({"type": "corner", "cornerPosition": corner});
+    for (settings, place) in [
+        (json!({"timing": timing("offsetFromNoon"), "position": corner("topLeft")}), "timing"),
+        (json!({"timing": timing("offsetFromStart"), "position": corner("middle")}), "position"),
+        (json!({"timing": timing("offsetFromStart"), "position": {"type": "edge"}}), "position"),
+        (json!({"position": corner("middle")}), "timing"),
+    ] {
+        let body =
+            format!("--B\r\n\r\n{settings}\r\n--B\r\nContent-Type: image/png\r\n\r\npng\r\n--B--");
+        let kind = [("content-type", "multipart/related; boundary=B")];
+        let target = "/upload/youtube/v3/watermarks/set?channelId=UCx&uploadType=multipart";
+        let answer = service.ask_with("POST", target, "ALICE", &kind, body.as_bytes()).await;
+        let told = &answer.json()["error"]["errors"][0]["location"];
+        assert_eq!((answer.status, told), (400, &json!(place)), "{settings}");
+    }
+}
+
+#[tokio::test]
 async fn a_watermark_and_promotions_lie_over_the_video_with_their_times_and_links() {
     let service = Service::new().await;
     let (id, _) = upload(&service, json!({})).await;

@@ -73,8 +73,13 @@ pub enum Error {
     #[error("The output format proto is not supported; use json.")]
     OutputFormat,
     /// `alt` names a form that this operation has not.
-    #[error("Invalid string value: '{0}'. Allowed values: [json, media]")]
-    AltUnsupported(String),
+    #[error("Invalid string value: '{alt}'. Allowed values: [{allowed}]")]
+    AltUnsupported {
+        /// The form that is named.
+        alt: String,
+        /// The forms that the operation has.
+        allowed: &'static str,
+    },
     /// `fields` cannot be read, or names what the answer has not.
     #[error("Invalid field selection {0}")]
     InvalidFields(String),
@@ -297,7 +302,7 @@ impl Error {
             Self::OutputFormat => {
                 of(400, "global", "unsupportedOutputFormat", Place::parameter("alt"))
             }
-            Self::AltUnsupported(_) => {
+            Self::AltUnsupported { .. } => {
                 of(400, "global", "invalidAltValue", Place::parameter("alt"))
             }
             Self::InvalidFields(_) => {

@@ -98,11 +98,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
 
 /// Threads by their ids, which go with no other filter.
 fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    for name in ["searchTerms", "order", "moderationStatus", "pageToken"] {
+    for name in ["searchTerms", "order", "moderationStatus"] {
         if call.params.has(name) {
             return Err(Error::IncompatibleParameters(format!("id, {name}")));
         }
     }
+    id_list::expect_whole(call)?;
     let form = thread_form(call, Moderation::Published, false);
     let mut found = Vec::new();
     for id in call.params.list("id") {
@@ -113,8 +114,8 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         found.push(render::render(tx, id, &top, &form)?);
     }
     let mut list = List::new("commentThreadListResponse");
-    let (page, paging) = id_list::page(call, found)?;
-    page.iter().for_each(|item| list.push(item));
+    let paging = id_list::whole(call, &found);
+    found.iter().for_each(|item| list.push(item));
     Ok(list.end(Some(&paging)))
 }
 

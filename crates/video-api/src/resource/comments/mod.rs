@@ -210,14 +210,15 @@ fn show(
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let mut list = List::new("commentListResponse");
     if call.params.has("id") {
+        id_list::expect_whole(call)?;
         let mut found = Vec::new();
         for id in call.params.list("id") {
             if let Some((comment, _)) = sight::find(tx, id, call.caller)? {
                 found.push(show(call, tx, id, &comment, false)?);
             }
         }
-        let (page, paging) = id_list::page(call, found)?;
-        page.iter().for_each(|item| list.push(item));
+        let paging = id_list::whole(call, &found);
+        found.iter().for_each(|item| list.push(item));
         return Ok(list.end(Some(&paging)));
     }
     let thread = call.params.get("parentId").unwrap_or_default();

@@ -17,6 +17,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::api::id_list;
 use crate::api::operation::call::Call;
 use crate::api::operation::{
     Access, Cost, Filters, Operation, Part, READ, Run, UPLOAD, Upload, WRITE,
@@ -235,14 +236,9 @@ fn options<'s>(call: &'s Call<'_>, owner: bool) -> RenderOptions<'s> {
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let region = call.region();
-    // Clients send maxResults with ids as a matter of habit, and the real service lets that pass.
-    if call.params.has("id") && call.params.has("pageToken") {
-        return Err(Error::IncompatibleParameters("id, pageToken".into()));
-    }
     let (ids, mut paging) = if call.params.has("id") {
-        let ids = call.params.list("id").to_vec();
-        let size = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        (ids, Paging { size, ..Paging::default() })
+        id_list::expect_whole(call)?;
+        (call.params.list("id").to_vec(), Paging::default())
     } else if let Some(rating) = call.params.get("myRating") {
         rating::page(call, tx, rating)?
     } else {
