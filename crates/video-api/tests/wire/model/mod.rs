@@ -1,8 +1,9 @@
 //! Random sequences of operations against a plain model: uploads and deletes, privacy, the order of a playlist, ratings, plays, the special
-//! playlists, what search finds, and every counter; in memory, and on disk with restarts.
+//! playlists, what search finds, and every counter; in memory, and on disk with restarts. Each ends with the closing of an account.
 
 mod audience;
 mod check;
+mod closing;
 pub(crate) mod derived;
 mod talk;
 
@@ -141,6 +142,8 @@ struct Model {
     playlists: Vec<(String, usize)>,
     talk: Talk,
     audience: Audience,
+    /// Whoever closed the account.
+    gone: Option<usize>,
 }
 
 impl Model {
@@ -153,6 +156,7 @@ impl Model {
             playlists: Vec::new(),
             talk: Talk::default(),
             audience: Audience::default(),
+            gone: None,
         };
         for (who, privacy) in [(0, PUBLIC), (1, PUBLIC)] {
             model.apply(world, &Step::Upload { who, privacy }).await;
@@ -333,7 +337,7 @@ fn memory_blobs() -> Arc<dyn Blobs> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn any_sequence_in_memory_ends_as_the_model_says(steps in proptest::collection::vec(step(), 1..40)) {
+    fn any_sequence_in_memory_ends_as_the_model_says(steps in proptest::collection::vec(step(), 1..40), last in 0..2_usize) {
         run(async {
             let mut world = World::on(Arc::new(Memory::new()), memory_blobs(), 0).await;
             let mut model = Model::new(&mut world).await;
@@ -341,6 +345,10 @@ proptest! {
                 model.apply(&mut world, step).await;
                 model.check_again(&world).await;
             }
+            model.check(&world).await;
+            model.close(&world, last).await;
+            model.check_shown(&world).await;
+            talk::sweep(&world);
             model.check(&world).await;
         });
     }
@@ -357,23 +365,36 @@ async fn reopen(directory: &std::path::Path) -> Arc<dyn KeyValue> {
     }
 }
 
+/// A new process on the store and the bodies of one that ended.
+async fn restart(world: World, directory: &std::path::Path) -> World {
+    let World { store, blobs, service, elapsed } = world;
+    drop((store, service));
+    World::on(reopen(directory).await, blobs, elapsed + 1).await
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3))]
     #[test]
-    fn any_sequence_on_disk_ends_as_the_model_says_whatever_restarts(steps in proptest::collection::vec(step(), 10..30)) {
+    fn any_sequence_on_disk_ends_as_the_model_says_whatever_restarts(steps in proptest::collection::vec(step(), 10..30), last in 0..2_usize, swept in 0..9_usize) {
         run(async {
             let directory = tempfile::tempdir().unwrap();
             let mut world = World::on(reopen(directory.path()).await, memory_blobs(), 0).await;
             let mut model = Model::new(&mut world).await;
             for step in &steps {
                 if matches!(step, Step::Restart) {
-                    let World { store, blobs, service, elapsed } = world;
-                    drop((store, service));
-                    world = World::on(reopen(directory.path()).await, blobs, elapsed + 1).await;
+                    world = restart(world, directory.path()).await;
                 }
                 model.apply(&mut world, step).await;
                 model.check_again(&world).await;
             }
+            model.check(&world).await;
+            model.close(&world, last).await;
+            (0..swept).for_each(|_| {
+                talk::sweep_once(&world);
+            });
+            world = restart(world, directory.path()).await;
+            model.check_shown(&world).await;
+            talk::sweep(&world);
             model.check(&world).await;
         });
     }

@@ -101,6 +101,22 @@ impl Talk {
             .for_each(|said| said.is_there = false);
     }
 
+    /// Nothing is left on a channel that is gone. What was said elsewhere stays.
+    pub(super) fn leave(&mut self, who: usize) {
+        self.said
+            .iter_mut()
+            .filter(|said| said.about == About::Channel(who))
+            .for_each(|said| said.is_there = false);
+    }
+
+    /// What `who` said that is still there.
+    pub(super) fn left_by(&self, who: usize) -> impl Iterator<Item = &str> {
+        self.said
+            .iter()
+            .filter(move |said| said.is_there && said.author == who)
+            .map(|said| said.id.as_str())
+    }
+
     /// The state in which a comment of `who` begins on a video of `owner`.
     fn first_state(&self, owner: usize, who: usize) -> usize {
         match () {
@@ -125,8 +141,13 @@ impl Talk {
 
 /// Carries out every job that is left, as the background does.
 pub(super) fn sweep(world: &World) {
+    while sweep_once(world) {}
+}
+
+/// Carries out a step of a job, and says whether there is more to do.
+pub(super) fn sweep_once(world: &World) -> bool {
     let mut ids = SeededIds::from_number(world.elapsed);
-    while run_blocking(&*world.store, &mut ids, 64, |tx, _| cascade::sweep(tx)).unwrap() {}
+    run_blocking(&*world.store, &mut ids, 64, |tx, _| cascade::sweep(tx)).unwrap()
 }
 
 impl Model {
@@ -279,7 +300,7 @@ impl Model {
     /// Lists, counts and searches of the comments on every video and channel, as everybody and as its owner.
     pub(super) async fn check_talk(&self, world: &World, who: usize) {
         let videos = (0..self.videos.len()).map(About::Video);
-        let places = videos.chain([0, 1].map(About::Channel));
+        let places = videos.chain(self.people().map(About::Channel));
         for about in places.filter(|about| about.is_seen(who, &self.videos)) {
             let filter = about.filter(&self.videos);
             let of = |said: &&Said| said.is_there && said.about == about;
@@ -337,7 +358,7 @@ impl Model {
                 assert_eq!(told, expected, "{target}");
             }
         }
-        for owner in [0, 1] {
+        for owner in self.people() {
             let is_shown = |said: &&Said| {
                 let is_related = said.about.owner(&self.videos) == owner;
                 let is_published = said.thread.is_none() && said.state == PUBLISHED;

@@ -12,8 +12,7 @@ use video_api::record::counter::Count;
 use video_api::record::key_order::latest_first;
 use video_api::record::privacy::Privacy;
 use video_api::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES, Event};
-use video_api::resource::channels::record::CHANNEL_COUNTS;
-use video_api::resource::channels::record::ChannelCounts;
+use video_api::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, ChannelCounts};
 use video_api::resource::comments::moderation::Moderation;
 use video_api::resource::comments::record::{
     COMMENTS, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS, slots, thread_of,
@@ -156,8 +155,11 @@ fn activities(tx: &mut Tx<'_>) {
     let totals = counted(times.iter().map(|(channel, audience, ..)| (channel.clone(), *audience)));
     same(times, keys(tx, &ACTIVITY_TIMES), "times of activities");
     same(totals, counts(tx, &ACTIVITY_COUNTS), "counts of activities");
+    let channels = all(tx, &CHANNELS);
+    // What an account wrote stays when it is closed, and is nobody's activity any more.
     let written = all(tx, &COMMENTS)
         .into_iter()
+        .filter(|(_, comment)| channels.contains_key(&comment.author))
         .map(|(id, comment)| (comment.event(&id).id(&comment.author), id));
     let noted = activities.iter().filter_map(|((_, id), activity)| match &activity.event {
         Event::Comment { comment, .. } => Some((id.clone(), comment.clone())),
