@@ -354,3 +354,17 @@ fn a_hidden_page_of_a_restored_window_loads_once_it_is_shown() {
     bench.call("tabs.update", json!([hidden, { "active": true }]));
     assert_eq!(bench.call("tabs.detectLanguage", json!([hidden])), "de");
 }
+
+#[test]
+fn ports_of_a_page_that_is_left_close_in_the_order_in_which_they_were_opened() {
+    let mut bench = Bench::new();
+    let page = bench.open("http://a.test/a.html");
+    let opened: Vec<_> = (0..120).map(|number| format!("port {number}")).collect();
+    for port in &opened {
+        let call = json!({ "op": "tabs.connect", "args": [page], "port": port });
+        bench.lab.call(bench.now, serde_json::from_value(call).unwrap());
+    }
+    let (_, events) = bench.step("tabs.update", json!([page, { "url": "http://b.test/a.html" }]));
+    let ends = events.iter().filter(|(name, _)| name == "port.onDisconnect");
+    assert_eq!(ends.map(|(_, args)| args[0].as_str().unwrap()).collect::<Vec<_>>(), opened);
+}

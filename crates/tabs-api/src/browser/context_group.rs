@@ -9,10 +9,24 @@ use crate::url::host;
 /// Pages whose process never ends with a tab: those of extensions, whose workers run in it, and new tabs.
 const LASTING: [&str; 2] = ["chrome-extension://", "chrome://new"];
 
-/// True if the pages of two tabs of one group run in one process: those of one site, and blank ones with any.
+/// The address whose process a tab is in: that of its page, and before one came that which it was first sent to. What a page opens begins in
+/// the process of that page, which is no address of its own.
+fn process_url(tab: &Tab) -> &str {
+    if tab.url.is_empty() && !tab.starts_empty { &tab.first_url } else { &tab.url }
+}
+
+/// True if the pages of two tabs of one group run in one process: those of one site, and blank ones with any. Only a copy that has nothing to
+/// load has no part in a blank page.
 fn shares_process(one: &Tab, other: &Tab) -> bool {
-    let is_blank = |tab: &Tab| matches!(&*tab.url, "" | "about:blank");
-    is_blank(one) || is_blank(other) || host(&one.url) == host(&other.url)
+    let is_any_blank = !one.is_empty_copy && !other.is_empty_copy;
+    let is_blank = |url: &str| url.is_empty() || is_any_blank && url == "about:blank";
+    let (one, other) = (process_url(one), process_url(other));
+    is_blank(one) || is_blank(other) || host(one) == host(other)
+}
+
+/// True for a copy that has no page: one that waits to load, and one that has nothing to load.
+const fn is_guest(tab: &Tab) -> bool {
+    tab.waits_to_load || tab.is_empty_copy
 }
 
 impl Browser {
@@ -20,8 +34,8 @@ impl Browser {
     pub(super) fn ends_process(&self, id: TabId, closing: &[TabId]) -> bool {
         self.strips.tab(id).is_some_and(|tab| {
             let others = self.related_pages(id).filter_map(|other| self.strips.tab(other));
-            // A copy that waits to load has no process of its own, and keeps none.
-            let is_user = |other: &&Tab| !other.waits_to_load && shares_process(tab, other);
+            // A copy without a page has no process of its own, and keeps none.
+            let is_user = |other: &&Tab| !is_guest(other) && shares_process(tab, other);
             let mut users = others.filter(is_user).map(|user| user.id);
             closing.contains(&id)
                 && !LASTING.iter().any(|page| tab.url.starts_with(page))
@@ -29,9 +43,9 @@ impl Browser {
         })
     }
 
-    /// The state of a tab's page as it is shown: a copy that waits to load is there as long as another page runs in its process.
+    /// The state of a tab's page as it is shown: a copy without a page is there as long as another page runs in its process.
     pub(crate) fn shown_status(&self, tab: &Tab) -> Status {
-        if tab.waits_to_load && self.ends_process(tab.id, &[tab.id]) {
+        if is_guest(tab) && self.ends_process(tab.id, &[tab.id]) {
             Status::Unloaded
         } else {
             tab.status

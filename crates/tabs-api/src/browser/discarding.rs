@@ -55,6 +55,8 @@ impl Browser {
             view.pinned = false;
             view.opener = None;
             view.status = Status::Unloaded;
+            (view.audible, view.frozen, view.muted) = (false, false, MutedInfo::default());
+            (view.icon, view.pending_url) = (None, None);
             (view.url, view.title) = (Some("".into()), Some("".into()));
             self.emit(Event::TabUpdated {
                 change: Change { auto_discardable: Some(true), ..Change::default() },

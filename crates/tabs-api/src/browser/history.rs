@@ -116,7 +116,10 @@ impl Browser {
             return;
         };
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
-        tab.waits_to_load = false;
+        (tab.waits_to_load, tab.is_empty_copy) = (false, false);
+        if tab.first_url.is_empty() {
+            tab.first_url = url.into();
+        }
         // A discarded tab has no document that a fragment could lie in.
         let from = if was_discarded { String::new() } else { tab.url.to_string() };
         tab.load += 1;
@@ -152,6 +155,9 @@ impl Browser {
     /// Loads a tab's page again, or goes on to where it has not arrived yet.
     pub(crate) fn reload_tab(&mut self, id: TabId) -> Result<(), Error> {
         let tab = self.tab(id)?;
+        if tab.is_empty_copy {
+            return Ok(());
+        }
         let url = match &tab.pending {
             Some(pending) if tab.url.is_empty() => pending.url.clone(),
             _ => tab.url.clone(),

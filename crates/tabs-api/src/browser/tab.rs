@@ -152,6 +152,10 @@ pub struct Tab {
     pub is_related: bool,
     /// True if a page opened it: until its own page comes it shows an empty one, which is nobody's.
     pub starts_empty: bool,
+    /// True for a copy of a tab whose page had not come: it has nothing to load, and is in the process of the tab that it copies.
+    pub is_empty_copy: bool,
+    /// The address that it was first sent to, whose process it is in until a page comes.
+    pub first_url: Arc<str>,
     /// The committed URL; empty before the first commit.
     pub url: Arc<str>,
     /// The title as shown.
@@ -235,6 +239,8 @@ impl Tab {
             context_group: id,
             is_related: false,
             starts_empty: false,
+            is_empty_copy: false,
+            first_url: "".into(),
             url: "".into(),
             title: "".into(),
             icon: None,

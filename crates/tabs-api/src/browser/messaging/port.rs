@@ -15,6 +15,8 @@ use crate::js_value::JsValue;
 /// A port that is open.
 #[derive(Debug, Clone)]
 pub(in crate::browser) struct Port {
+    /// Its number in the order of opening.
+    number: u64,
     tab: TabId,
     scripts: BTreeSet<ScriptId>,
     reaches_engine: bool,
@@ -30,9 +32,10 @@ impl Browser {
         filter: FrameFilter<'_>,
         name: &str,
     ) -> String {
-        let port = format!("port-{}", self.next_number());
+        let number = self.next_number();
+        let port = format!("port-{number}");
         match self.receivers(extension, tab, filter, false) {
-            Some(to) => self.open_port(&port, name, to),
+            Some(to) => self.open_port((number, &port), name, to),
             None => self.emit(Event::PortDisconnected {
                 port: port.clone(),
                 error: Some(Error::NoReceiver.to_string()),
@@ -41,8 +44,9 @@ impl Browser {
         port
     }
 
-    fn open_port(&mut self, port: &str, name: &str, to: Receivers) {
+    fn open_port(&mut self, (number, port): (u64, &str), name: &str, to: Receivers) {
         let state = Port {
+            number,
             tab: to.tab,
             scripts: to.scripts.iter().copied().collect(),
             reaches_engine: !to.frames.is_empty(),
@@ -132,12 +136,14 @@ impl Browser {
         self.end_ports(reason, |port| port.tab == tab && std::mem::take(&mut port.reaches_engine));
     }
 
-    /// Takes a receiver out of all ports; `take` returns `true` where a port had it.
+    /// Takes a receiver out of all ports; `take` returns `true` where a port had it. They end in the order in which they were opened.
     fn end_ports(&mut self, reason: UnloadReason, take: impl Fn(&mut Port) -> bool) {
         let ports = self.messaging.ports.iter_mut();
-        let ends: Vec<_> =
-            ports.filter_map(|(port, state)| take(state).then(|| port.clone())).collect();
-        for port in ends {
+        let mut ends: Vec<_> = ports
+            .filter_map(|(port, state)| take(state).then(|| (state.number, port.clone())))
+            .collect();
+        ends.sort_unstable();
+        for (_, port) in ends {
             self.close_if_unheard(&port, page_cached(reason));
         }
     }

@@ -207,6 +207,7 @@ impl Browser {
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let former = state.active;
+        let is_in_front = self.focus.last() == Some(window);
         let copy = self.add_tab(window);
         self.relate(copy, id);
         // Two openers at once would confuse which tab comes next.
@@ -223,12 +224,13 @@ impl Browser {
         tab.history_at = source.history_at;
         tab.language.clone_from(&source.language);
         // A window in the background loads nothing by itself, and a page that never came has nothing to copy.
-        if !source.url.is_empty() {
-            if self.focus.last() == Some(window) {
-                self.navigate(copy, &source.url, NavigationKind::Restore);
-            } else {
-                self.tab_mut(copy)?.waits_to_load = true;
-            }
+        if source.url.is_empty() {
+            tab.is_empty_copy = true;
+            tab.first_url = source.first_url;
+        } else if is_in_front {
+            self.navigate(copy, &source.url, NavigationKind::Restore);
+        } else {
+            tab.waits_to_load = true;
         }
         self.insert_into_strip(copy, window, index + 1)?;
         self.create_and_activate(copy)?;
