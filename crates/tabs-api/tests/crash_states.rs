@@ -20,6 +20,7 @@ use tabs_api::browser::Compat;
 use tabs_api::http::TabsApi;
 use tabs_api::seed::Seed;
 use tokio::runtime::Runtime;
+use triptych_core::disk::simulated::SimulatedDisk;
 use triptych_core::explorer::{Seen, Stores, Subject, explore_service, inject_service};
 use triptych_core::id::{Ids as _, SeededIds};
 use triptych_core::kv::Durability;
@@ -36,6 +37,9 @@ const NAMES: [&str; 3] = ["one", "two", "three"];
 /// Tabs of a window, and bytes of a page, of which no batch holds all.
 const MANY_TABS: u64 = 1_001;
 const LONG_PAGE: usize = 1_200_000;
+/// Bytes of an address of which no row holds all, and of one that no key holds.
+const LONG_ADDRESS: usize = 150_000;
+const LONG_NAME: usize = 5_000;
 
 /// The service and its clock.
 struct Browsers {
@@ -125,7 +129,11 @@ impl Browsers {
 
     /// A call of the first profile's extension.
     fn change_tabs(&self, chance: &mut SeededIds) -> Result<(), String> {
-        let url = format!("http://b.test/{}", chance.next() % 1_000);
+        let url = match chance.next() % 8 {
+            0 => format!("http://b.test/?{}", "x".repeat(LONG_ADDRESS)),
+            1 => format!("data:text/plain,{}", "x".repeat(LONG_NAME)),
+            _ => format!("http://b.test/{}", chance.next() % 1_000),
+        };
         let tabs = self.tabs()?;
         let at = chance.next() as usize % tabs.len().max(1);
         let tab = tabs.get(at).ok_or("no tab is left")?;
@@ -240,6 +248,44 @@ fn without_moments(shown: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(without_moments),
         _ => {}
+    }
+}
+
+#[test]
+fn tabs_with_long_addresses_and_long_histories_and_their_zoom_are_there_after_a_kill() {
+    const PAGES: usize = 50;
+    let disk = SimulatedDisk::new();
+    let mut before = Browsers::start(Stores::open(&disk, 1).unwrap(), 1).unwrap();
+    let open = |url: &str| {
+        let tab = before.call("first", "tabs.create", &json!([{"url": url}])).unwrap();
+        before.clock.advance(LOADED);
+        tab["id"].as_i64().unwrap()
+    };
+    let page = |number: usize| format!("http://b.test/{number}?{}", "x".repeat(3_000));
+    open(&format!("http://a.test/?{}", "x".repeat(LONG_ADDRESS)));
+    let zoomed = open(&format!("data:text/plain,{}", "x".repeat(LONG_NAME)));
+    before.call("first", "tabs.setZoom", &json!([zoomed, 1.5])).unwrap();
+    let travelled = open(&page(0));
+    // The browser goes back to pages alone that the user did something on.
+    before.control("POST", "", &json!({"type": "gesture", "tabId": travelled})).unwrap();
+    for number in 1..PAGES {
+        let arguments = json!([travelled, {"url": page(number)}]);
+        before.call("first", "tabs.update", &arguments).unwrap();
+        before.clock.advance(LOADED);
+        before.call("first", "tabs.get", &json!([travelled])).unwrap();
+    }
+    let seen = before.seen().unwrap();
+    let killed = disk.picture().same_uptime();
+    drop(before);
+    let mut after = Browsers::start(Stores::open(&killed, 1).unwrap(), 1).unwrap();
+    assert!(after.seen().unwrap() == seen, "another state is seen");
+    let zoom = after.call("first", "tabs.getZoom", &json!([zoomed])).unwrap();
+    assert!((zoom.as_f64().unwrap() - 1.5).abs() < 0.01, "{zoom}");
+    for number in (0..PAGES - 1).rev() {
+        after.call("first", "tabs.goBack", &json!([travelled])).unwrap();
+        after.clock.advance(LOADED);
+        let tab = after.call("first", "tabs.get", &json!([travelled])).unwrap();
+        assert_eq!(tab["url"], page(number));
     }
 }
 

@@ -6,6 +6,9 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::id::{GroupId, TabId, WindowId};
 
+/// The number of pieces of each long row that is kept, by its key.
+pub(crate) type PieceCounts = BTreeMap<Vec<u8>, u32>;
+
 /// Tabs, windows, groups and hosts whose rows are no longer true.
 #[derive(Debug, Default)]
 pub(crate) struct DirtySet {
@@ -15,6 +18,8 @@ pub(crate) struct DirtySet {
     pub(crate) hosts: BTreeSet<String>,
     /// The number of rows that each strip had.
     pub(crate) strip_rows: BTreeMap<WindowId, usize>,
+    /// The number of pieces that each long row had.
+    pub(crate) piece_counts: PieceCounts,
 }
 
 impl DirtySet {

@@ -11,7 +11,7 @@ use crate::browser::strip::Strips;
 use crate::browser::tab::Tab;
 use crate::browser::window::Window;
 use crate::browser::zoom::ZoomLevels;
-use crate::browser::{Browser, Compat};
+use crate::browser::{Browser, Compat, PieceCounts};
 use crate::engine::NavigationKind;
 use crate::id::{GroupId, TabId, WindowId};
 
@@ -30,6 +30,8 @@ pub(crate) struct RestoredState {
     pub(crate) pending: Vec<(TabId, String)>,
     /// The number of rows that each strip had.
     pub(crate) strip_rows: BTreeMap<WindowId, usize>,
+    /// The number of pieces that each long row had.
+    pub(crate) piece_counts: PieceCounts,
 }
 
 impl Browser {
@@ -53,6 +55,7 @@ impl Browser {
         browser.zoom_levels = ZoomLevels::of(state.zoom_levels);
         browser.counters = Counters::resume(state.counters.0, state.counters.1);
         browser.dirty.strip_rows = state.strip_rows;
+        browser.dirty.piece_counts = state.piece_counts;
         for (tab, url) in state.pending {
             browser.navigate(tab, &url, NavigationKind::Push);
         }

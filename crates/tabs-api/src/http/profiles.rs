@@ -183,7 +183,8 @@ impl TabsApi {
         let (now, compat) = (self.0.clock.now(), self.0.compat);
         let fetched = Arc::new(FetchedPages::default());
         let engine = Box::new(self.engine(&seed, &fetched)?);
-        let session = match Browser::restore(now, compat, &kept_rows) {
+        let damaged = |row| StoreError::Corrupt(format!("profile {name}: {row}"));
+        let session = match Browser::restore(now, compat, &kept_rows).map_err(damaged)? {
             Some(browser) => seed.resume(engine, browser)?,
             None => seed.session_on(engine, now, compat)?,
         };

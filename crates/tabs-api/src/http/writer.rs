@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
-use triptych_core::kv::{KeyValue, StoreError, VALUE_BYTES_MAX};
+use triptych_core::kv::{KeyValue, StoreError};
 
 use super::large_write::{Commit, begin, rows_under};
 use crate::store::Row;
@@ -87,15 +87,8 @@ impl ProfileWriter {
             let gone = old.into_iter().map(|(key, _)| key).filter(is_gone);
             writes.extend(gone.map(|key| (self.key(&key), None)));
         }
-        for (key, value) in rows {
-            let size = value.as_ref().map_or(0, Vec::len);
-            if size > VALUE_BYTES_MAX {
-                // Only a page of monstrous addresses comes to this; the rest of the browser is kept.
-                tracing::warn!(size, "a tab is too large to be kept");
-                continue;
-            }
-            writes.push((self.key(&key), value.map(Bytes::from)));
-        }
+        writes
+            .extend(rows.into_iter().map(|(key, value)| (self.key(&key), value.map(Bytes::from))));
         let commits = begin(&*self.store, writes);
         // The task is gone only after a failure, which is told already.
         let _ = self.queue.send((revision, commits));

@@ -3,6 +3,7 @@
 //! After each command [`Browser::take_changes`] gives the rows that differ from what was kept; whoever
 //! keeps them commits them before the answer goes out, with `Durability::Process`: a click needs no fsync.
 
+mod long_row;
 mod restore;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::Key;
 
+pub use self::restore::DamagedRow;
 use crate::browser::Browser;
 use crate::browser::group::Group;
 use crate::browser::tab::{MuteReason, Tab};
@@ -34,6 +36,8 @@ enum Table {
     Tab = 4,
     Group = 5,
     Zoom = 6,
+    /// A piece of a row of another table.
+    Piece = 7,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -139,7 +143,9 @@ impl Browser {
             let factor = self.zoom_levels().get(&host);
             rows.push(row_or_none(key(Table::Zoom, &host), factor.as_ref()));
         }
+        let rows = long_row::cut(rows, &mut dirty.piece_counts);
         self.dirty_mut().strip_rows = dirty.strip_rows;
+        self.dirty_mut().piece_counts = dirty.piece_counts;
         rows
     }
 
@@ -206,7 +212,7 @@ fn group_row(group: &Group) -> GroupRow {
 }
 
 fn tab_row(tab: &Tab) -> TabRow {
-    // The oldest pages go first, so that a row stays within what a store takes.
+    // The oldest pages go first: a click writes all that are kept.
     let skipped = tab.history.len().saturating_sub(HISTORY_KEPT).min(tab.history_at);
     let kept = tab.history.iter().skip(skipped).take(HISTORY_KEPT);
     TabRow {
@@ -312,7 +318,7 @@ mod tests {
             session.advance(now);
             keep(session.change(now, Browser::take_changes), &mut kept);
             let rows: Vec<_> = kept.clone().into_iter().collect();
-            let restored = Browser::restore(now, Compat::Browser, &rows).unwrap();
+            let restored = Browser::restore(now, Compat::Browser, &rows).unwrap().unwrap();
             restored.assert_invariants();
             assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
         }
@@ -326,9 +332,19 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_none_restore_nothing() {
-        assert!(Browser::restore(NOW, Compat::Browser, &[]).is_none());
-        assert!(Browser::restore(NOW, Compat::Browser, &[(vec![9], vec![])]).is_none());
-        assert!(Browser::restore(NOW, Compat::Browser, &[(vec![2, 1], b"x".to_vec())]).is_none());
+    fn rows_that_cannot_be_read_are_damaged_and_no_rows_are_no_browser() {
+        assert!(Browser::restore(NOW, Compat::Browser, &[]).unwrap().is_none());
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let rows: Vec<_> = browser.take_changes();
+        let rows: Vec<_> =
+            rows.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        for odd in [(vec![], vec![]), (vec![9], vec![]), (vec![2, 1], b"x".to_vec())] {
+            let key = odd.0.clone();
+            let rows = [rows.clone(), vec![odd]].concat();
+            let damaged = Browser::restore(NOW, Compat::Browser, &rows).err();
+            assert_eq!(damaged, Some(DamagedRow(key)));
+        }
+        let without_meta = rows.get(1..).unwrap();
+        assert!(Browser::restore(NOW, Compat::Browser, without_meta).is_err());
     }
 }

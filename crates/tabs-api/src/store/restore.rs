@@ -5,6 +5,7 @@ use std::sync::Arc;
 use triptych_core::kv::Key;
 use triptych_core::time::Timestamp;
 
+use super::long_row::Pieces;
 use super::{GroupRow, Meta, TabRow, Table, WindowRow};
 use crate::browser::group::Group;
 use crate::browser::tab::{HistoryEntry, MuteReason, MutedInfo, Status, Tab};
@@ -12,39 +13,76 @@ use crate::browser::window::{Bounds, Window, WindowKind};
 use crate::browser::{Browser, Compat, RestoredState};
 use crate::id::{GroupId, TabId, WindowId};
 
+/// A row of a browser that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the row {0:02x?} of a browser cannot be read")]
+pub struct DamagedRow(pub Vec<u8>);
+
 impl Browser {
-    /// The browser that these rows describe; `None` if they describe none. Tabs that were on their way set out again.
-    #[must_use]
-    pub fn restore(now: Timestamp, compat: Compat, rows: &[(Vec<u8>, Vec<u8>)]) -> Option<Self> {
-        let mut state = RestoredState::default();
-        let mut meta: Option<Meta> = None;
-        for (key, value) in rows {
-            let (table, mut rest) = key.split_first()?;
-            match *table {
-                table if table == Table::Meta as u8 => meta = serde_json::from_slice(value).ok(),
-                table if table == Table::Window as u8 => {
-                    read_window(&mut state, u64::read(&mut rest)?, value)?
-                }
-                table if table == Table::Strip as u8 => {
-                    read_strip(&mut state, u64::read(&mut rest)?, value)?
-                }
-                table if table == Table::Tab as u8 => {
-                    read_tab(&mut state, u64::read(&mut rest)?, value)?
-                }
-                table if table == Table::Group as u8 => {
-                    read_group(&mut state, u64::read(&mut rest)?, value)?
-                }
-                table if table == Table::Zoom as u8 => {
-                    let factor = serde_json::from_slice(value).ok()?;
-                    state.zoom_levels.insert(String::read(&mut rest)?, factor);
-                }
-                _ => return None,
-            }
+    /// The browser that these rows describe, in the order of their keys; `None` if they describe no window. Tabs that were on their way set out again.
+    ///
+    /// # Errors
+    /// The first row that cannot be read.
+    pub fn restore(
+        now: Timestamp,
+        compat: Compat,
+        rows: &[(Vec<u8>, Vec<u8>)],
+    ) -> Result<Option<Self>, DamagedRow> {
+        if rows.is_empty() {
+            return Ok(None);
         }
-        let meta = meta?;
+        let mut read = ReadRows::default();
+        for (key, value) in rows {
+            read.row(key, value).ok_or_else(|| DamagedRow(key.clone()))?;
+        }
+        let pieces = std::mem::take(&mut read.pieces);
+        let (long, counts) = pieces.join().ok_or_else(|| DamagedRow(vec![Table::Piece as u8]))?;
+        for (key, value) in long {
+            read.row(&key, &value).ok_or(DamagedRow(key))?;
+        }
+        let ReadRows { mut state, meta, .. } = read;
+        let meta = meta.ok_or_else(|| DamagedRow(vec![Table::Meta as u8]))?;
+        state.piece_counts = counts;
         state.counters = (meta.next_id, meta.next_number);
         state.focus = meta.focus_order.into_iter().map(WindowId).collect();
-        Self::of_restored(now, compat, state)
+        Ok(Self::of_restored(now, compat, state))
+    }
+}
+
+/// The rows that were read so far.
+#[derive(Default)]
+struct ReadRows {
+    state: RestoredState,
+    meta: Option<Meta>,
+    pieces: Pieces,
+}
+
+impl ReadRows {
+    fn row(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
+        let (table, mut rest) = key.split_first()?;
+        let state = &mut self.state;
+        match *table {
+            table if table == Table::Meta as u8 => {
+                self.meta = Some(serde_json::from_slice(value).ok()?);
+            }
+            table if table == Table::Window as u8 => {
+                read_window(state, u64::read(&mut rest)?, value)?;
+            }
+            table if table == Table::Strip as u8 => {
+                read_strip(state, u64::read(&mut rest)?, value)?;
+            }
+            table if table == Table::Tab as u8 => read_tab(state, u64::read(&mut rest)?, value)?,
+            table if table == Table::Group as u8 => {
+                read_group(state, u64::read(&mut rest)?, value)?;
+            }
+            table if table == Table::Zoom as u8 => {
+                let factor = serde_json::from_slice(value).ok()?;
+                state.zoom_levels.insert(String::read(&mut rest)?, factor);
+            }
+            table if table == Table::Piece as u8 => self.pieces.read(rest, value)?,
+            _ => return None,
+        }
+        Some(())
     }
 }
 
