@@ -1,6 +1,7 @@
-"""Kills a real server, or cuts its power, while it is written to; starts it again and looks for what it acknowledged.
+"""Kills a real server, cuts its power, or backs it up while it is written to; starts it again, or on what is restored, and looks for what it
+acknowledged.
 
-`rounds(make)` runs the rounds that the command line asks for (`kill N` or `cut N`). `make(url)` gives a fresh session with
+`rounds(make)` runs the rounds that the command line asks for (`kill N`, `cut N` or `backup N`), or soaks it (`soak SECONDS`: `soak.py`). `make(url)` gives a fresh session with
 `write(worker, number) -> fact` (raises if not acknowledged) and `missing(facts) -> [what is lost or broken]`.
 
 A power cut stops the server, copies the image below its file system, kills the server, and mounts the copy: what the
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 BINARY = os.environ["TRIPTYCH_BINARY"]
 SEED = os.environ["TRIPTYCH_SEED"]
@@ -93,15 +95,23 @@ def one_round(make, prepare, end, grace_seconds, flags):
         )
         if not enough.wait(120):
             failures.append(f"only {len(facts)} writes were acknowledged in two minutes")
-        stop.set()
+        if end is not backup:
+            stop.set()
         ended = time.monotonic()
         again = end(folder, server)
+        stop.set()
         for thread in threads:
             thread.join(60)
         # What was acknowledged after the image was taken is not in it; what the grace covers may be lost.
+        later = [fact for when, fact in facts if when > ended]
         facts = [fact for when, fact in facts if when <= ended - grace_seconds]
         if not facts:
             failures.append("nothing was acknowledged, so nothing was shown")
+        if end is backup:
+            if not later:
+                failures.append("nothing was written while the backup was taken")
+            server.stop_at_once()
+            run(BINARY, "verify", *verify_flags(), "--data", again)
         server = Server(again, [*flags, *flags_after(end)])
         try:
             missing = failures + make(server.url).missing(facts)
@@ -118,6 +128,20 @@ def prepare_plain(folder):
 def kill(folder, server):
     server.stop_at_once()
     return f"{folder}/data"
+
+
+def backup(folder, server):
+    """A backup that is taken while the writers go on, restored to another directory."""
+    asked = urllib.request.Request(f"{server.url}/_ops/backup", data=json.dumps({"to": f"{folder}/backups"}).encode())
+    with urllib.request.urlopen(asked, timeout=60) as reply:
+        reply.read()
+    run(BINARY, "restore", "--from", f"{folder}/backups", "--data", f"{folder}/restored")
+    return f"{folder}/restored"
+
+
+def verify_flags():
+    # object-put's own also reads every body.
+    return ["--deep"] if pathlib.Path(BINARY).name == "object-put" else []
 
 
 def run(*command):
@@ -159,7 +183,15 @@ def release(folder):
 def rounds(make, grace_seconds=0.0, flags=()):
     """Runs the rounds with these flags; `grace_seconds` is what a service may lose to a power cut, never to a kill."""
     how, count = sys.argv[1], int(sys.argv[2])
-    prepare, end, grace = {"kill": (prepare_plain, kill, 0.0), "cut": (prepare_image, cut, grace_seconds)}[how]
+    if how == "soak":
+        import soak
+
+        sys.exit(soak.run(make, count, flags))
+    prepare, end, grace = {
+        "kill": (prepare_plain, kill, 0.0),
+        "cut": (prepare_image, cut, grace_seconds),
+        "backup": (prepare_plain, backup, 0.0),
+    }[how]
     held = acknowledged = 0
     for number in range(count):
         facts, missing = one_round(make, prepare, end, grace, flags)

@@ -14,6 +14,7 @@ import harness
 
 SEED = json.load(open(os.environ["TRIPTYCH_SEED"]))
 KEY = SEED["accounts"][0]["keys"][0]
+PIECES = [40, 700, 200_000]
 SIZES = [0, 1, 700, 5_000, 70_000, 300_000, 1_500_000]
 LOGS = "logs--use1-az4--x-s3"
 CONFIGURATION = {"Location": {"Name": "use1-az4", "Type": "AvailabilityZone"}, "Bucket": {"Type": "Directory"}}
@@ -56,7 +57,7 @@ class Session:
     def append(self, worker, number):
         """A piece that says where it stands; it is a fact only once it is acknowledged."""
         offset = self.sizes.get(worker, 0)
-        piece = f"{worker} {number} {offset};".encode().ljust(random.choice([40, 700, 200_000]), b".")
+        piece = f"{worker} {number} {offset};".encode().ljust(random.choice(PIECES), b".")
         self.zonal.put_object(Bucket=LOGS, Key=f"log/{worker}", Body=piece, WriteOffsetBytes=offset)
         self.sizes[worker] = offset + len(piece)
         return worker, number, f"log/{worker}", (offset, hashlib.sha256(piece).hexdigest(), len(piece))
@@ -69,6 +70,11 @@ class Session:
         body = os.urandom(random.choice(SIZES))
         self.s3.put_object(Bucket="demo", Key=key, Body=body)
         return worker, number, key, hashlib.sha256(body).hexdigest()
+
+    def upload(self):
+        """The path and the headers of an upload that a client may be slow with, or give up."""
+        url = self.s3.generate_presigned_url("put_object", Params={"Bucket": "demo", "Key": "given-up"})
+        return "PUT", "/" + url.split("/", 3)[3], {}
 
     def missing(self, facts):
         latest, lost = {}, []
@@ -99,10 +105,14 @@ class Session:
         for offset, digest, length in pieces:
             if hashlib.sha256(whole[offset : offset + length]).hexdigest() != digest:
                 lost.append(f"{key}: the piece at {offset} is not there")
-        # Behind them stands nothing, or the whole of one that was under way.
-        rest = whole[max(offset + length for offset, _, length in pieces) :]
-        if len(rest) not in (0, 40, 700, 200_000):
-            lost.append(f"{key}: {len(rest)} bytes of an append that was cut off")
+        # Behind them stands nothing, or the whole of others.
+        at = max(offset + length for offset, _, length in pieces)
+        while at < len(whole):
+            said, _, filler = whole[at:].partition(b";")
+            length = len(said) + 1 + len(filler) - len(filler.lstrip(b"."))
+            if length not in PIECES or not said.endswith(f" {at}".encode()):
+                return [*lost, f"{key}: a part of an append at {at}"]
+            at += length
         return lost
 
 

@@ -68,8 +68,8 @@ class Session:
         return self.videos[number % len(self.videos)]
 
     def write(self, worker, number):
-        """The first writer deletes films with their comments, tracks and ratings, one after the other. The others, in turn: a playlist, an item of the worker's last playlist, a play, a rating."""
-        if worker == 0 and number < DOOMED:
+        """The first of the writers deletes films with their comments, tracks and ratings, one after the other. The others, in turn: a playlist, an item of the worker's last playlist, a play, a rating."""
+        if worker % harness.WRITERS == 0 and number < DOOMED:
             return self.delete_film(number)
         self.is_filled.wait(60)
         what = ("playlist", "item", "item", "play", "rating", "play")[number % 6]
@@ -91,8 +91,10 @@ class Session:
 
     def delete_film(self, number):
         if not self.doomed:
-            self.doomed = [self.doomed_film() for _ in range(DOOMED)]
-            self.is_filled.set()
+            try:
+                self.doomed = [self.doomed_film() for _ in range(DOOMED)]
+            finally:
+                self.is_filled.set()
         id, thread = self.doomed[number]
         self.api(f"videos?id={id}", method="DELETE")
         return "gone", id, thread
@@ -130,6 +132,10 @@ class Session:
         if made != THREADS:
             raise AssertionError(f"{made} of {THREADS} comments were made")
         return id, thread
+
+    def upload(self):
+        """The path and the headers of an upload that a client may be slow with, or give up."""
+        return "POST", "/upload/youtube/v3/videos?part=snippet&uploadType=media", {"Authorization": f"Bearer {TOKENS[0]}", "Content-Type": "video/mp4"}
 
     def missing(self, facts):
         return [*self.lost(facts), *self.halves(facts), *self.miscounted()]

@@ -1,4 +1,4 @@
-//! `cargo xtask crash`: kill the real binaries while they are written to, start them again, and look for what they acknowledged.
+//! `cargo xtask crash`: kill the real binaries while they are written to, or back them up, start them again, and look for what they acknowledged.
 //!
 //! The stores below them have rounds of their own, driven by `crates/core/examples/crash`, which also shows that a power
 //! cut is noticed when the sync is left out. With `--states`, `--faults` and `--syncs` the stores run on a simulated disk instead
@@ -20,7 +20,7 @@ use crate::task::e2e;
 /// Arguments of `crash`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
-    /// 20 kills of each service, 50 of uploads in parts and 5 power cuts, instead of the short form
+    /// 20 kills of each service, 50 of uploads in parts, 5 power cuts and 5 backups under load, instead of the short form
     #[arg(long)]
     pub full: bool,
     /// One of them alone: the stores, object, video or tabs
@@ -58,6 +58,9 @@ const SERVICE_STATES_FULL: u64 = 600;
 /// One call in so many fails in the full form.
 const FAULTS_FULL: u64 = 7;
 
+/// The time that a soak takes beside its rounds: starts, looks, and rests.
+const SOAK_REST_SECONDS: u64 = 10 * 60;
+
 /// The name of the rounds of the stores.
 const STORES: &str = "stores";
 /// The kills of a service in the short form, which `test` runs.
@@ -66,6 +69,11 @@ const KILLS_SHORT: u32 = 3;
 const KILLS_FULL: u32 = 20;
 /// The kills of uploads in parts in the full form: there is more between their steps.
 const KILLS_OF_PARTS: u32 = 50;
+/// Backups under load, which are restored to another directory: what was acknowledged before one was asked for is in it. The stores' own are among
+/// the unit tests, and what uploads in parts are at one moment no writer knows.
+const BACKUP: &str = "backup";
+const BACKUPS_SHORT: u32 = 1;
+const BACKUPS_FULL: u32 = 5;
 /// The power cuts in the full form.
 const CUTS_FULL: u32 = 5;
 
@@ -82,9 +90,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut failed = Vec::new();
     let is_chosen = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
     let rounds: &[_] = if arguments.full {
-        &[("kill", KILLS_FULL), ("cut", CUTS_FULL)]
+        &[("kill", KILLS_FULL), ("cut", CUTS_FULL), (BACKUP, BACKUPS_FULL)]
     } else {
-        &[("kill", KILLS_SHORT)]
+        &[("kill", KILLS_SHORT), (BACKUP, BACKUPS_SHORT)]
     };
     let mut told = |name: &str, how: &str, outcome: Result<String>| match outcome {
         Ok(said) => println!("ok      {said}"),
@@ -94,11 +102,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     };
     for (how, count) in rounds {
-        if is_chosen(STORES) {
+        if is_chosen(STORES) && *how != BACKUP {
             told(STORES, how, rounds_of_stores(how, *count));
         }
         for service in SERVICES.iter().filter(|service| is_chosen(service.short)) {
             for writer in writers(service) {
+                if *how == BACKUP && writer.ends_with(PARTS) {
+                    continue;
+                }
                 let kills_of_parts = arguments.full && *how == "kill" && writer.ends_with(PARTS);
                 let count = if kills_of_parts { KILLS_OF_PARTS } else { *count };
                 told(&writer, how, rounds_of(service, &writer, how, count));
@@ -122,6 +133,7 @@ pub(crate) fn short() -> Result<String> {
         for writer in writers(service) {
             said.push(rounds_of(service, &writer, "kill", KILLS_SHORT)?);
         }
+        said.push(rounds_of(service, &own_writer(service), BACKUP, BACKUPS_SHORT)?);
     }
     Ok(said.join("; "))
 }
@@ -239,25 +251,48 @@ const PARTS: &str = "_parts";
 
 /// The names of a service's writers: its own, and those beside it.
 fn writers(service: &Service) -> Vec<String> {
-    let own = service.name.replace('-', "_");
+    let own = own_writer(service);
     let of_parts = format!("{own}{PARTS}");
     let all = [own, of_parts].into_iter();
     all.filter(|writer| script(writer).is_file()).collect()
+}
+
+fn own_writer(service: &Service) -> String {
+    service.name.replace('-', "_")
 }
 
 fn script(writer: &str) -> PathBuf {
     root().join("tests/crash").join(format!("{writer}.py"))
 }
 
+/// Soaks a service for so many minutes; gives its row of the table.
+///
+/// # Errors
+/// Whatever was lost, or did not come back to where it was.
+pub(crate) fn soak(service: &Service, minutes: u64) -> Result<String> {
+    let limit = Duration::from_secs(minutes * 60 + SOAK_REST_SECONDS);
+    rounds_within(service, &own_writer(service), "soak", minutes * 60, limit)
+}
+
 /// Runs writers of a service through some rounds; the last line says what held.
 fn rounds_of(service: &Service, writer: &str, how: &str, count: u32) -> Result<String> {
+    rounds_within(service, writer, how, u64::from(count), Duration::from_secs(20 * 60))
+}
+
+fn rounds_within(
+    service: &Service,
+    writer: &str,
+    how: &str,
+    count: u64,
+    limit: Duration,
+) -> Result<String> {
     let script = script(writer);
     let log = target().join("xtask").join(format!("crash-{writer}-{how}.log"));
     let mut command = Command::new(clients::python());
     command.arg(&script).args([how, &count.to_string()]).current_dir(root());
     command.env("TRIPTYCH_BINARY", service.binary(false));
     command.env("TRIPTYCH_SEED", service.demo_seed());
-    let ended = watch(&mut command, &log, Duration::from_secs(20 * 60), |_| {})?;
+    let ended = watch(&mut command, &log, limit, |_| {})?;
     if !ended.success {
         bail!("{writer} {how} x{count}{}", tail(&log, 40));
     }

@@ -1,13 +1,14 @@
 //! `cargo xtask soak`: what takes long and finds what is rare; an hour at most, and not for CI.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
+use crate::run::clients;
 use crate::run::process::{has, watch};
-use crate::run::service::tail;
+use crate::run::service::{SERVICES, tail};
 use crate::run::steps::{self, Step};
 use crate::run::workspace::{cargo, files, root, target};
 use crate::task::{crash, e2e};
@@ -18,7 +19,13 @@ pub(crate) struct Arguments {
     /// Only the steps whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub step: Option<String>,
+    /// The minutes of load on the services, which are side by side
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub minutes: u64,
 }
+
+/// The table of what the services were like before and after load.
+const TABLE: &str = "docs/benchmarks/soak.md";
 
 /// The time that each fuzz target runs.
 const FUZZ_SECONDS: u64 = 60;
@@ -34,17 +41,18 @@ const LIMIT: Duration = Duration::from_secs(15 * 60);
 /// # Errors
 /// The names of the steps that failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    steps::run(&steps()?, arguments.step.as_deref())
+    steps::run(&steps(arguments.minutes)?, arguments.step.as_deref())
 }
 
-/// Fuzz targets that run at once, each on a core of its own.
-const FUZZED_AT_ONCE: usize = 2;
+/// Fuzz targets that run at once, on two cores.
+const FUZZED_AT_ONCE: usize = 3;
 
 /// The steps with their seconds on two cores: kills and power cuts first, then the fuzz targets, whose build the first of them makes.
-fn steps() -> Result<Vec<Step>> {
+fn steps(minutes: u64) -> Result<Vec<Step>> {
     let mut steps = vec![
         Step::new("crash", 26 * 60, crash_full),
         Step::new("explore", 6 * 60, crash::explore_full),
+        Step::new("load", minutes * 60 + 90, move || load(minutes)),
         Step::new("heavy clients", 75, heavy_clients),
         Step::new("fuzz build", 8 * 60, fuzz_build),
     ];
@@ -59,6 +67,37 @@ fn steps() -> Result<Vec<Step>> {
 fn crash_full() -> Result<String> {
     crash::run(&crash::Arguments { full: true, ..crash::Arguments::default() })?;
     Ok("every kill and every power cut lost nothing".into())
+}
+
+/// Soaks all services at once, and keeps their rows in the table.
+fn load(minutes: u64) -> Result<String> {
+    e2e::build()?;
+    clients::install()?;
+    let rows = std::thread::scope(|scope| {
+        let soaked: Vec<_> = SERVICES
+            .iter()
+            .map(|service| scope.spawn(move || crash::soak(service, minutes)))
+            .collect();
+        let ended = soaked.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| Err(anyhow!("a thread of a soak panicked")))
+        });
+        ended.collect::<Vec<_>>()
+    });
+    let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+    write_rows(&root().join(TABLE), &rows)?;
+    Ok(format!("{} services for {minutes} minutes; {TABLE} has the figures", rows.len()))
+}
+
+/// Puts rows in the place of those of the same services.
+fn write_rows(table: &Path, rows: &[String]) -> Result<()> {
+    let mut text = std::fs::read_to_string(table)?;
+    for row in rows {
+        let name = row.split('|').nth(1).unwrap_or_default();
+        let is_old = |line: &&str| line.split('|').nth(1) == Some(name);
+        let old = text.lines().find(is_old).with_context(|| format!("{name} has no row"))?;
+        text = text.replace(old, row);
+    }
+    Ok(std::fs::write(table, text)?)
 }
 
 fn heavy_clients() -> Result<String> {
@@ -142,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_budgets_of_all_steps_are_within_an_hour() {
-        assert!(steps().unwrap().iter().map(|step| step.budget).sum::<u64>() <= 60 * 60);
+        assert!(steps(3).unwrap().iter().map(|step| step.budget).sum::<u64>() <= 60 * 60);
     }
 
     #[test]
