@@ -56,6 +56,10 @@ class Load:
                 self.stopped.wait(0.05)
             number += 1
 
+    def until_begun(self, end):
+        while not self.facts and time.monotonic() < end:
+            time.sleep(0.05)
+
     def stop(self):
         self.stopped.set()
         for thread in self.threads:
@@ -173,8 +177,10 @@ class Run:
     def round(self, trouble):
         """Load with a trouble, then a look at what was acknowledged. Gives the writes in a second; `None` ends it with a kill."""
         name = trouble.__name__ if trouble else "kill"
-        began, self.end = time.monotonic(), time.monotonic() + ROUND_SECONDS
         load = Load(self.make, self.server.url, self.rounds * harness.WRITERS)
+        # Some have much to prepare.
+        load.until_begun(time.monotonic() + REST_SECONDS)
+        began, self.end = time.monotonic(), time.monotonic() + ROUND_SECONDS
         self.rounds += 1
         if trouble:
             trouble(self, load)
