@@ -192,3 +192,26 @@ async fn a_hold_or_a_lock_that_is_not_there_is_refused_by_name() {
         assert_eq!(code(&answer), expected, "{document}: {}", answer.text());
     }
 }
+
+#[tokio::test]
+async fn a_condition_that_a_write_does_not_know_is_refused_and_nothing_is_done() {
+    let world = World::new(NOW).await;
+    let past = "Sat, 01 Jan 2000 00:00:00 GMT";
+    let tag = world.store("/bkt/k", b"old").await.header("etag").unwrap().to_owned();
+    for (method, header, value) in [
+        ("DELETE", "if-none-match", "*"),
+        ("DELETE", "if-none-match", &*tag),
+        ("DELETE", "if-modified-since", past),
+        ("DELETE", "if-unmodified-since", past),
+        ("PUT", "if-modified-since", past),
+        ("PUT", "if-unmodified-since", past),
+    ] {
+        let answer = world.send(&Draft::new(method, "/bkt/k", b"new").with(header, value)).await;
+        assert_eq!(code(&answer), is(501, "NotImplemented"), "{method} {header}");
+        let named = answer.element("Header").unwrap();
+        assert!(named.eq_ignore_ascii_case(header), "{named}");
+    }
+    let read = Draft::new("GET", "/bkt/k", b"").with("if-unmodified-since", past);
+    assert_eq!(world.send(&read).await.status, 412);
+    assert_eq!(world.send(&Draft::new("GET", "/bkt/k", b"")).await.body, b"old");
+}

@@ -175,6 +175,12 @@ impl Caller {
         }
     }
 
+    /// Tells whether the caller's key may do whatever its account may.
+    #[must_use]
+    pub fn is_whole_account(&self) -> bool {
+        self.principal().is_some_and(|principal| principal.key.allow.iter().any(|own| own == "*"))
+    }
+
     /// Tells whether the caller's key has `permission`. Whether a bucket lets the caller in is another question.
     #[must_use]
     pub fn has_permission(&self, permission: &str) -> bool {

@@ -11,6 +11,7 @@ use crate::auth::directory::DirectoryRequest;
 use crate::auth::policy::{self, Effect, Policy, PolicyRequest, PublicAccessBlock, access_point};
 use crate::auth::session::DirectoryAccess;
 use crate::error::Error;
+use crate::request::arrival::Arrival;
 use crate::request::fields::Fields;
 use crate::request::location::Target;
 use crate::request::query::Query;
@@ -43,8 +44,8 @@ pub struct AccessRequest<'a> {
     pub version: Option<&'a str>,
     /// The sender.
     pub caller: &'a Caller,
-    /// True if it came over TLS.
-    pub secure: bool,
+    /// The way and the time in which it came.
+    pub arrival: Arrival,
     /// The way in which it is authorized on a directory bucket; `None` where those do not have it.
     pub directory: Option<DirectoryAccess>,
     /// The access point that it came through.
@@ -204,7 +205,8 @@ fn effect(
         fields: access.fields,
         query: access.query,
         version: access.version,
-        secure: access.secure,
+        arrival: access.arrival,
+        owner: &bucket.owner,
         tags: data.map(|data| &data.tags),
         session_mode: None,
         point: access.point.map(|point| (point, bucket.region.as_str())),
@@ -227,8 +229,8 @@ pub fn check_permission(
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
     if bucket.kind == BucketKind::Directory {
-        let AccessRequest { caller, fields, query, secure, point, .. } = *access;
-        let request = DirectoryRequest { caller, fields, query, secure, point };
+        let AccessRequest { caller, fields, query, arrival, point, .. } = *access;
+        let request = DirectoryRequest { caller, fields, query, arrival, point };
         return request.check(access.directory.ok_or(Error::AccessDenied)?, bucket, tx);
     }
     // A session is good for its own bucket alone.
@@ -244,7 +246,7 @@ pub fn check_permission(
     }
     let policy = evaluate_policy(access, permission, bucket, tx)?;
     let allowed = match policy {
-        Some(Effect::Deny) => false,
+        Some(Effect::Deny) => policy::is_never_denied(access.caller, permission, &bucket.owner),
         Some(Effect::Allow) => true,
         None if owns(access.caller, bucket) => {
             bucket.ownership == Ownership::BucketOwnerEnforced

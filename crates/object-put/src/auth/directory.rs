@@ -6,6 +6,7 @@ use crate::auth::account::Caller;
 use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock, access_point};
 use crate::auth::session::{DirectoryAccess, Session, SessionMode};
 use crate::error::Error;
+use crate::request::arrival::Arrival;
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 use crate::store::access_point::AccessPoint;
@@ -23,8 +24,8 @@ pub struct DirectoryRequest<'a> {
     pub fields: &'a Fields<'a>,
     /// Query parameters.
     pub query: &'a Query,
-    /// True if it came over TLS.
-    pub secure: bool,
+    /// The way and the time in which it came.
+    pub arrival: Arrival,
     /// The access point that it came through.
     pub point: Option<&'a AccessPoint>,
 }
@@ -110,7 +111,8 @@ impl DirectoryRequest<'_> {
         bucket: &Bucket,
         tx: &mut Tx<'_>,
     ) -> Result<bool, Error> {
-        let denied = self.policy_says(permission, None, bucket, tx)? == Some(Effect::Deny);
+        let denied = !policy::is_never_denied(self.caller, permission, &bucket.owner)
+            && self.policy_says(permission, None, bucket, tx)? == Some(Effect::Deny);
         Ok(self.owns(bucket) && self.caller.has_permission(permission) && !denied)
     }
 
@@ -146,7 +148,8 @@ impl DirectoryRequest<'_> {
             fields: self.fields,
             query: self.query,
             version: None,
-            secure: self.secure,
+            arrival: self.arrival,
+            owner: &bucket.owner,
             tags: None,
             session_mode: mode.map(SessionMode::name),
             point: self.point.map(|point| (point, bucket.region.as_str())),

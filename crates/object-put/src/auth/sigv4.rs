@@ -510,7 +510,7 @@ fn read_expires(text: &str) -> Result<u64, Error> {
 }
 
 /// The time of a request: `x-store-date`, or else `Date` in any of its forms.
-fn header_time<'r>(fields: &Fields<'r>) -> Result<(Timestamp, Cow<'r, str>), Error> {
+pub(crate) fn header_time<'r>(fields: &Fields<'r>) -> Result<(Timestamp, Cow<'r, str>), Error> {
     let text = match fields.get("x-store-date")? {
         Some(text) => text,
         None => fields.get("date")?.ok_or(Error::MissingDate)?,

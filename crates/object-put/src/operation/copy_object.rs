@@ -347,7 +347,7 @@ fn authorize_source(
         query: &source.query,
         version: source.query.get("versionId"),
         caller: call.caller,
-        secure: call.secure,
+        arrival: call.arrival,
         directory: Some(DirectoryAccess::Zonal(SessionMode::ReadOnly)),
         point: source.point.as_deref(),
     };

@@ -15,6 +15,7 @@ use crate::store::delete::{
     DeleteConditions, DeleteOutcome, DeleteRequest, IF_MODIFIED_AT, IF_SIZE, delete,
 };
 use crate::store::key::Key;
+use crate::store::precondition::check_of_deletes;
 
 const BYPASS: &str = "x-store-bypass-governance-retention";
 /// The most keys of a `DeleteObjects`.
@@ -51,8 +52,9 @@ fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
 /// `DeleteObject`.
 ///
 /// # Errors
-/// `HeaderNotImplemented` for conditions on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
+/// `HeaderNotImplemented` for conditions that no delete knows, and for those on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
 pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    check_of_deletes(call.fields)?;
     check_conditions(call, |header| call.fields.has(header))?;
     check_bypass(call)?;
     let tag = call.fields.get("if-match")?;

@@ -39,6 +39,7 @@ use crate::auth::account::Caller;
 use crate::auth::authorize::AccessRequest;
 use crate::error::Error;
 use crate::operation::directory_bucket::access_of;
+use crate::request::arrival::Arrival;
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
 use crate::request::host::HostTable;
@@ -237,8 +238,8 @@ pub struct Call<'r> {
     pub read: ReadCall<'r>,
     /// The whole body, for operations that take one; empty for uploads.
     pub body: &'r Bytes,
-    /// True if it came over TLS.
-    pub secure: bool,
+    /// The way and the time in which it came.
+    pub arrival: Arrival,
 }
 
 impl<'r> Call<'r> {
@@ -254,7 +255,7 @@ impl<'r> Call<'r> {
             query: self.query,
             version,
             caller: self.caller,
-            secure: self.secure,
+            arrival: self.arrival,
             directory: access_of(self.operation.name),
             point: self.point,
         }

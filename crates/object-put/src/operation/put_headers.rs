@@ -14,7 +14,7 @@ use crate::request::encoded_word;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind, ZoneKind};
 use crate::store::lock::ObjectLock;
-use crate::store::precondition::Precondition;
+use crate::store::precondition::{Precondition, check_of_writes};
 use crate::store::tagging::Tags;
 use crate::store::version::{ContentHeaders, StorageClass};
 
@@ -359,6 +359,7 @@ impl Values {
             }
             (rule.parse)(&mut values, &Header { name: rule.name, value: &value, fields })?;
         }
+        check_of_writes(fields)?;
         Ok(values)
     }
 

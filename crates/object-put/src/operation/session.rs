@@ -37,7 +37,7 @@ pub fn create(
         caller: call.caller,
         fields: call.fields,
         query: call.query,
-        secure: call.secure,
+        arrival: call.arrival,
         point: call.point,
     };
     let mut mode = None;

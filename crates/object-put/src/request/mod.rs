@@ -1,5 +1,6 @@
 //! The head of a request: header fields, query parameters, dialect and place, and the grammars of their values.
 
+pub mod arrival;
 pub mod dialect;
 pub mod encoded_word;
 pub mod etag;

@@ -36,7 +36,7 @@ use crate::request::host::HostKind;
 use crate::request::location::Location;
 use crate::request::query::Query;
 use crate::server::download::ResponseBody;
-use crate::server::request::ParsedRequest;
+use crate::server::request::{ParsedRequest, arrival};
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
 use crate::store::access_point::{AccessPoint, is_directory_point_name};
@@ -194,11 +194,14 @@ impl ObjectPut {
             lead(operation, location, found).map_err(|error| refused(operation.name, error))?;
         let fields = fields.without_future_dates(now);
         let received = head.extensions.get::<RequestContext>();
-        let secure = received.is_some_and(|received| received.peer.tls);
+        let arrival = arrival(head, now);
         // Who mounts the service without its host answers for the way to it, as this machine does for its own.
         let is_own = received.is_none_or(|received| is_loopback(&received.peer));
-        customer_key::check_transport(&fields, secure || (is_own && !self.0.settings.strict))
-            .map_err(|error| refused(operation.name, error))?;
+        customer_key::check_transport(
+            &fields,
+            arrival.secure || (is_own && !self.0.settings.strict),
+        )
+        .map_err(|error| refused(operation.name, error))?;
         Ok(ParsedRequest {
             operation,
             location,
@@ -206,7 +209,7 @@ impl ObjectPut {
             caller,
             verified,
             now,
-            secure,
+            arrival,
             point,
             fields,
         })
@@ -421,7 +424,8 @@ impl ObjectPut {
         })
         .await?;
         let dialect = request.fields.dialect();
-        let lasts = !has_policy && !reply.is_of_this_time;
+        let point = request.point.as_ref().is_some_and(|point| point.policy.is_some());
+        let lasts = !has_policy && !point && !reply.is_of_this_time;
         let response = render::reply(reply, dialect);
         if let Some((read_set, key)) = read_set.filter(|_| lasts).zip(key) {
             self.0.responses.insert(key, &request.caller, read_set, &response, |kept| {
@@ -462,7 +466,7 @@ impl ObjectPut {
         }
     }
 
-    /// What a body is taken for, as `decide` finds in one transaction once the caller may ask.
+    /// The thing that a body is taken for, as `decide` finds it in one transaction once the caller may ask.
     pub(super) async fn admit<T>(
         &self,
         request: &ParsedRequest<'_>,

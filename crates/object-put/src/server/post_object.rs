@@ -95,13 +95,13 @@ impl ObjectPut {
             caller,
             verified: Verified::unsigned(Payload::File),
             now: request.now,
-            secure: request.secure,
+            arrival: request.arrival,
             point: request.point.clone(),
         };
         let mut file = FileBody { body, decoder, size, bytes: 0, in_file: true, epilogue: 0 };
         let reply = self.put(&upload, &mut file).await?;
         let reply = self.mark_charged(&upload, reply)?;
-        let scheme = if request.secure { "https" } else { "http" };
+        let scheme = if request.arrival.secure { "https" } else { "http" };
         let host = request.fields.get("host")?.unwrap_or_default();
         let base = match request.location.host.is_some() {
             true => format!("{scheme}://{host}"),

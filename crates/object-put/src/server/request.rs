@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::request::Parts as Head;
+use triptych_core::host::RequestContext;
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
@@ -10,11 +12,22 @@ use crate::auth::authorize::AccessRequest;
 use crate::auth::signature::Verified;
 use crate::operation::directory_bucket::access_of;
 use crate::operation::{Call, Operation, ReadCall, Settings};
+use crate::request::arrival::Arrival;
 use crate::request::fields::Fields;
 use crate::request::location::Location;
 use crate::request::query::Query;
 use crate::store::access_point::AccessPoint;
 use crate::store::bucket::Bucket;
+
+/// The way in which the request of a head came at `now`.
+pub(super) fn arrival(head: &Head, now: Timestamp) -> Arrival {
+    let peer = head.extensions.get::<RequestContext>().map(|received| &received.peer);
+    Arrival {
+        secure: peer.is_some_and(|peer| peer.tls),
+        address: peer.map(|peer| peer.address.ip().to_canonical()),
+        now,
+    }
+}
 
 /// A request whose head is read and whose sender is known.
 pub(super) struct ParsedRequest<'r> {
@@ -25,7 +38,7 @@ pub(super) struct ParsedRequest<'r> {
     pub(super) caller: Caller,
     pub(super) verified: Verified,
     pub(super) now: Timestamp,
-    pub(super) secure: bool,
+    pub(super) arrival: Arrival,
     /// The access point that it came through.
     pub(super) point: Option<Arc<AccessPoint>>,
 }
@@ -44,7 +57,7 @@ impl ParsedRequest<'_> {
             query: self.query,
             version: self.query.get("versionId"),
             caller: &self.caller,
-            secure: self.secure,
+            arrival: self.arrival,
             directory: access_of(self.operation.name),
             point: self.point.as_deref(),
         })
@@ -79,6 +92,6 @@ impl ParsedRequest<'_> {
         settings: &'a Settings,
     ) -> Call<'a> {
         let read = self.read_call(bucket, settings);
-        Call { read, body, secure: self.secure }
+        Call { read, body, arrival: self.arrival }
     }
 }

@@ -21,7 +21,7 @@ use crate::request::location::Location;
 use crate::request::percent::decoded;
 use crate::request::query::Query;
 use crate::server::render;
-use crate::server::request::ParsedRequest;
+use crate::server::request::{ParsedRequest, arrival};
 use crate::server::state::ObjectPut;
 use crate::store::key::Key;
 use crate::store::tables::BUCKETS;
@@ -179,7 +179,7 @@ impl ObjectPut {
             caller: Caller::Anonymous,
             verified: Verified::unsigned(Payload::Unsigned),
             now: visit.now,
-            secure: visit.page.secure,
+            arrival: arrival(visit.head, visit.now),
             point: None,
         };
         let response = self.read(&request, handler).await?;

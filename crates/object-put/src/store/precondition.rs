@@ -12,6 +12,34 @@ use crate::store::version::{ObjectVersion, VersionId};
 const IF_MATCH: &str = "If-Match";
 const IF_NONE_MATCH: &str = "If-None-Match";
 
+/// Conditions that reads alone know, by their names among the fields and as errors name them.
+const OF_READS: [(&str, &str); 2] =
+    [("if-modified-since", "If-Modified-Since"), ("if-unmodified-since", "If-Unmodified-Since")];
+
+/// Refuses a condition that a request which writes cannot keep: passed over, it would write what it was to spare.
+///
+/// # Errors
+/// [`Error::HeaderNotImplemented`].
+pub fn check_of_writes(fields: &Fields<'_>) -> Result<(), Error> {
+    check_conditions(fields, &OF_READS)
+}
+
+/// The same of a delete, which knows `If-Match` alone.
+///
+/// # Errors
+/// [`Error::HeaderNotImplemented`].
+pub fn check_of_deletes(fields: &Fields<'_>) -> Result<(), Error> {
+    check_conditions(fields, &[("if-none-match", IF_NONE_MATCH)])?;
+    check_of_writes(fields)
+}
+
+fn check_conditions(fields: &Fields<'_>, refused: &[(&str, &'static str)]) -> Result<(), Error> {
+    match refused.iter().find(|(name, _)| fields.has(name)) {
+        Some((_, header)) => Err(Error::HeaderNotImplemented { header, reason: None }),
+        None => Ok(()),
+    }
+}
+
 /// The condition that the key must meet for the PUT to happen (spec §3).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Precondition {

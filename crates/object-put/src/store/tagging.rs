@@ -135,6 +135,11 @@ impl Tags {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// The keys of the tags.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| key.as_str())
+    }
+
     fn repeated(&self) -> Option<&str> {
         let keys = self.0.iter().enumerate();
         keys.map(|(at, (key, _))| (at, key.as_str()))

@@ -25,6 +25,7 @@ use object_put::form::policy::{NamedBucket, PostPolicy};
 use object_put::kms::context::EncryptionContext;
 use object_put::operation::multipart::part_document::PartDocument;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
+use object_put::request::arrival::Arrival;
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
 use object_put::request::host::{HostKind, HostTable};
@@ -189,7 +190,12 @@ pub fn policy(data: &[u8]) {
             fields: &fields,
             query: &query,
             version: None,
-            secure: true,
+            owner: "111122223333",
+            arrival: Arrival {
+                secure: true,
+                address: "203.0.113.9".parse().ok(),
+                now: Timestamp::EPOCH,
+            },
             tags: None,
             session_mode: None,
             point: None,

@@ -3,7 +3,10 @@
 //! A name that this service does not know is refused when the policy is put: a rule that is kept counts.
 
 pub mod access_point;
+mod address_range;
+mod comparison;
 mod condition;
+mod condition_key;
 mod document;
 mod public_access;
 
@@ -15,8 +18,10 @@ use serde_json::Value;
 use triptych_core::kv::Tx;
 
 use crate::auth::account::{Caller, matches, matches_action};
-use crate::auth::policy::condition::{ConditionKey, Test};
+use crate::auth::policy::condition::Test;
+use crate::auth::policy::condition_key::ConditionKey;
 use crate::error::Error;
+use crate::request::arrival::Arrival;
 use crate::request::dialect::{directory_action, without_action_prefix};
 use crate::request::fields::Fields;
 use crate::request::query::Query;
@@ -122,8 +127,10 @@ pub struct PolicyRequest<'a> {
     pub query: &'a Query,
     /// The id of the version that it is about, where it names one.
     pub version: Option<&'a str>,
-    /// True if it came over TLS.
-    pub secure: bool,
+    /// The account that owns the bucket.
+    pub owner: &'a str,
+    /// The way and the time in which it came.
+    pub arrival: Arrival,
     /// The tags of the object that is there, where [`Policy::looks_at_tags`].
     pub tags: Option<&'a Tags>,
     /// The mode of the session that it asks for, where it asks for one.
@@ -152,12 +159,14 @@ impl Policy {
         tests.any(|test| matches!(test.subject, ConditionKey::ExistingTag(_)))
     }
 
-    /// Tells whether it allows anything to anyone, without a condition.
+    /// Tells whether it allows anything to anyone, without a condition that names fixed callers or networks.
     #[must_use]
     pub fn is_public(&self) -> bool {
         self.statements.iter().any(|own| {
             let anyone = own.principal.names_anyone();
-            own.effect == Effect::Allow && own.tests.is_empty() && anyone != own.principal.is_not
+            own.effect == Effect::Allow
+                && anyone != own.principal.is_not
+                && !own.tests.iter().any(Test::narrows)
         })
     }
 }
@@ -170,6 +179,15 @@ impl Statement {
             && self.resource.takes(|value| matches(value, request.resource))
             && self.tests.iter().all(|test| test.holds(request))
     }
+}
+
+/// Tells whether no policy takes a permission from the caller: that over the policy itself, from a key that may do all that the account
+/// `owner` may. Else one wrong policy would lose the bucket.
+pub(super) fn is_never_denied(caller: &Caller, permission: &str, owner: &str) -> bool {
+    let of_policy = ["GetBucketPolicy", "PutBucketPolicy", "DeleteBucketPolicy"];
+    let (_, name) = permission.split_once(':').unwrap_or_default();
+    let owns = caller.account().is_some_and(|account| account.id == owner);
+    owns && of_policy.contains(&name) && caller.is_whole_account()
 }
 
 /// The account of a principal: itself, or that of its root user, arn:aws:iam::111122223333:root.
@@ -218,6 +236,8 @@ pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Policy>, Error> 
 
 #[cfg(test)]
 mod tests {
+    use triptych_core::time::Timestamp;
+
     use super::*;
     use crate::auth::account::AccountDirectory;
 
@@ -231,7 +251,12 @@ mod tests {
             fields: &Fields::default(),
             query: &Query::parse(query).unwrap(),
             version: None,
-            secure: false,
+            owner: "111122223333",
+            arrival: Arrival {
+                secure: false,
+                address: "203.0.113.9".parse().ok(),
+                now: Timestamp::from_seconds(1_800_000_000),
+            },
             tags: Some(&Tags::from_header("kind=open").unwrap()),
             session_mode: None,
             point: None,
@@ -274,6 +299,62 @@ mod tests {
     }
 
     #[test]
+    fn conditions_compare_as_their_operator_says() {
+        // The request comes from 203.0.113.9 on 2027-01-15, for a bucket of 111122223333, and is not signed.
+        for (condition, expected) in [
+            (r#"{"IpAddress": {"aws:SourceIp": ["10.0.0.0/8", "203.0.113.0/24"]}}"#, true),
+            (r#"{"IpAddress": {"aws:SourceIp": "203.0.114.0/24"}}"#, false),
+            (r#"{"NotIpAddress": {"aws:SourceIp": "203.0.113.9"}}"#, false),
+            (r#"{"NotIpAddress": {"aws:SourceIp": "203.0.113.8/32"}}"#, true),
+            (r#"{"DateLessThan": {"aws:CurrentTime": "2027-01-16T00:00:00Z"}}"#, true),
+            (r#"{"DateGreaterThan": {"aws:CurrentTime": "2027-01-16"}}"#, false),
+            (r#"{"DateGreaterThanEquals": {"aws:EpochTime": "1800000000"}}"#, true),
+            (r#"{"NumericLessThanEquals": {"s3:max-keys": "10"}}"#, true),
+            (r#"{"NumericGreaterThan": {"s3:max-keys": 10}}"#, false),
+            (r#"{"NumericLessThan": {"s3:TlsVersion": "1.2"}}"#, false),
+            (r#"{"StringNotEquals": {"aws:SourceVpce": "vpce-1"}}"#, true),
+            (r#"{"StringEquals": {"aws:PrincipalOrgID": "o-1"}}"#, false),
+            (r#"{"StringEquals": {"aws:PrincipalType": "Anonymous"}}"#, true),
+            (r#"{"StringEquals": {"s3:ResourceAccount": "111122223333"}}"#, true),
+            (r#"{"Null": {"aws:PrincipalArn": "true"}}"#, true),
+            (r#"{"Null": {"s3:if-none-match": "false"}}"#, false),
+            (r#"{"BoolIfExists": {"aws:MultiFactorAuthPresent": "true"}}"#, true),
+            (r#"{"Bool": {"aws:PrincipalIsAWSService": "false"}}"#, true),
+            (r#"{"StringNotEqualsIgnoreCase": {"s3:authType": "REST-HEADER"}}"#, true),
+            (r#"{"ForAllValues:StringEquals": {"s3:RequestObjectTagKeys": "a"}}"#, true),
+            (r#"{"ForAnyValue:StringEquals": {"s3:RequestObjectTagKeys": "a"}}"#, false),
+            (r#"{"ForAnyValue:StringLike": {"s3:prefix": ["a*", "b*"]}}"#, true),
+        ] {
+            let statement = format!(
+                r#"[{{"Effect": "Allow", "Principal": "*", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::b",
+                "Condition": {condition}}}]"#
+            );
+            let found = evaluate(&statement, "store:ListBucket", "b", "max-keys=10&prefix=bc");
+            assert_eq!(found, expected.then_some(Effect::Allow), "{condition}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_names_no_fixed_caller_leaves_a_policy_public() {
+        for (condition, expected) in [
+            (r#"{"IpAddress": {"aws:SourceIp": "10.0.0.0/32"}}"#, false),
+            (r#"{"IpAddress": {"aws:SourceIp": "0.0.0.0/1"}}"#, true),
+            (r#"{"NotIpAddress": {"aws:SourceIp": "10.0.0.0/32"}}"#, true),
+            (r#"{"StringLike": {"aws:Referer": "https://a.example/*"}}"#, true),
+            (r#"{"StringEquals": {"aws:PrincipalAccount": "111122223333"}}"#, false),
+            (r#"{"StringEqualsIfExists": {"aws:PrincipalAccount": "111122223333"}}"#, true),
+            (r#"{"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::*:root"}}"#, true),
+        ] {
+            let text = format!(
+                r#"{{"Statement": {{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*",
+                "Condition": {condition}}}}}"#
+            );
+            let policy = Policy::parse(text.as_bytes(), "b").unwrap();
+            assert_eq!(policy.is_public(), expected, "{condition}");
+        }
+    }
+
+    #[test]
     fn services_of_the_provider_are_kept_and_match_nobody() {
         let with = |effect: &str, principal: &str| {
             let statement = format!(
@@ -296,10 +377,13 @@ mod tests {
             r#""Principal": {"Service": ""}"#,
             r#""Principal": {"Service": []}"#,
             r#""Principal": {"Federated": "a.b"}"#,
-            r#""NotPrincipal": {"Service": "logging.s3.amazonaws.com"}"#,
         ] {
             assert!(Policy::parse(with("Deny", wrong).as_bytes(), "b").is_err(), "{wrong}");
         }
+        // All but the service: everybody here.
+        let others = with("Allow", &logging.replace("Principal", "NotPrincipal"));
+        let policy = Policy::parse(others.as_bytes(), "b").unwrap();
+        assert!(policy.statements.iter().all(|own| own.principal.take(&Caller::Anonymous)));
     }
 
     #[test]
@@ -313,7 +397,10 @@ mod tests {
         assert!(with("").unwrap().is_public());
         for field in [
             r#", "Conditon": {}"#,
-            r#", "Condition": {"IpAddress": {"aws:SourceIp": "10.0.0.0/8"}}"#,
+            r#", "Condition": {"IpAddress": {"aws:SourceIp": "10.0.0.0/33"}}"#,
+            r#", "Condition": {"DateLessThan": {"aws:CurrentTime": "tomorrow"}}"#,
+            r#", "Condition": {"NumericLessThan": {"s3:max-keys": "ten"}}"#,
+            r#", "Condition": {"ForSomeValues:StringLike": {"aws:SourceIp": "*"}}"#,
             r#", "Condition": {"StringEquals": {"aws:Own": "1"}}"#,
             r#", "NotPrincipal": "*""#,
         ] {

@@ -501,7 +501,7 @@ fn shown_version(versioning: Versioning, version: &VersionId) -> Option<String> 
 
 /// The URL of the object, under the name by which the service was reached.
 fn location(call: &Call<'_>) -> Result<String, Error> {
-    let scheme = if call.secure { "https" } else { "http" };
+    let scheme = if call.arrival.secure { "https" } else { "http" };
     let host = call.fields.get("host")?.unwrap_or_default().into_owned();
     let key = utf8_percent_encode(call.key()?.as_str(), KEPT);
     let is_virtual = host.strip_prefix(call.bucket_name).is_some_and(|rest| rest.starts_with('.'));

@@ -1,0 +1,278 @@
+//! The values of a request that conditions can name.
+
+use crate::auth::account::Caller;
+use crate::auth::policy::PolicyRequest;
+use crate::auth::sigv4::{basic_time, header_time};
+use crate::request::dialect::{
+    directory_action, global_condition_key, neutral_encryption, spec_header, without_action_prefix,
+};
+use crate::request::query::Query;
+use crate::store::tagging::Tags;
+
+/// A value of a request that conditions can name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ConditionKey {
+    SecureTransport,
+    TlsVersion,
+    Referer,
+    UserAgent,
+    /// The address of the other end of the connection.
+    SourceIp,
+    CurrentTime,
+    /// The same in seconds since 1970.
+    EpochTime,
+    PrincipalAccount,
+    PrincipalArn,
+    PrincipalType,
+    UserId,
+    /// The account that owns the bucket.
+    ResourceAccount,
+    /// The place in which the signature stands.
+    AuthType,
+    SignatureVersion,
+    /// The milliseconds since the request was signed.
+    SignatureAge,
+    /// True for a request that makes an object, of those that the permission to put one lets through.
+    ObjectCreation,
+    /// A fact that is false of every request here: services of the provider send none.
+    Never,
+    /// One that no request has here: private networks, organizations, temporary identities.
+    Unknown,
+    /// A query parameter of a listing.
+    Parameter(&'static str),
+    /// The id of the version that the request is about.
+    Version,
+    /// A condition of HTTP that the request makes.
+    Precondition(&'static str),
+    /// A header of the service, by the spec's name.
+    Header(String),
+    /// A tag of the object that is there, by its key.
+    ExistingTag(String),
+    /// A tag that the request brings in a header, by its key.
+    RequestTag(String),
+    /// The keys of all tags that it brings.
+    RequestTagKeys,
+    /// The mode of the session that is asked for.
+    SessionMode,
+    /// The ARN of the access point that the request came through.
+    PointArn,
+    /// The account of that access point.
+    PointAccount,
+    /// The network that that access point takes requests from.
+    PointOrigin,
+}
+
+/// Names that no request has a value of here.
+const UNKNOWN: [&str; 14] = [
+    "FederatedProvider",
+    "MultiFactorAuthAge",
+    "MultiFactorAuthPresent",
+    "PrincipalOrgID",
+    "PrincipalOrgPaths",
+    "SourceAccount",
+    "SourceArn",
+    "SourceOrgID",
+    "SourceOrgPaths",
+    "SourceVpc",
+    "SourceVpcArn",
+    "SourceVpce",
+    "TokenIssueTime",
+    "VpcSourceIp",
+];
+
+impl ConditionKey {
+    /// The value of this name in either vocabulary.
+    pub(super) fn parse(key: &str) -> Option<Self> {
+        if let Some(found) = global_condition_key(key).and_then(Self::of_any_service) {
+            return Some(found);
+        }
+        if let Some(own) = directory_action(key) {
+            return match own.split_once(':')?.1 {
+                "SessionMode" => Some(Self::SessionMode),
+                own => Self::of_this_service(own).or_else(|| Self::of_point(own)),
+            };
+        }
+        let own = without_action_prefix(key)?;
+        if let Some(found) = Self::of_this_service(own).or_else(|| Self::of_point(own)) {
+            return Some(found);
+        }
+        match own.split_once('/') {
+            Some(("ExistingObjectTag", key)) => Some(Self::ExistingTag(key.to_owned())),
+            Some(("RequestObjectTag", key)) => Some(Self::RequestTag(key.to_owned())),
+            _ => spec_header(own).map(Self::Header),
+        }
+    }
+
+    fn of_any_service(own: &str) -> Option<Self> {
+        Some(match own {
+            "SecureTransport" => Self::SecureTransport,
+            "Referer" | "referer" => Self::Referer,
+            "UserAgent" => Self::UserAgent,
+            "SourceIp" => Self::SourceIp,
+            "CurrentTime" => Self::CurrentTime,
+            "EpochTime" => Self::EpochTime,
+            "PrincipalAccount" => Self::PrincipalAccount,
+            "PrincipalArn" => Self::PrincipalArn,
+            "PrincipalType" | "principaltype" => Self::PrincipalType,
+            "userid" => Self::UserId,
+            "ResourceAccount" => Self::ResourceAccount,
+            "PrincipalIsAWSService" | "ViaAWSService" => Self::Never,
+            _ if UNKNOWN.contains(&own) || own.starts_with("PrincipalTag/") => Self::Unknown,
+            _ => return None,
+        })
+    }
+
+    fn of_this_service(own: &str) -> Option<Self> {
+        Some(match own {
+            "prefix" => Self::Parameter("prefix"),
+            "delimiter" => Self::Parameter("delimiter"),
+            "max-keys" => Self::Parameter("max-keys"),
+            "VersionId" | "versionid" => Self::Version,
+            "if-match" => Self::Precondition("if-match"),
+            "if-none-match" => Self::Precondition("if-none-match"),
+            "ObjectCreationOperation" => Self::ObjectCreation,
+            "RequestObjectTagKeys" => Self::RequestTagKeys,
+            "ResourceAccount" => Self::ResourceAccount,
+            "TlsVersion" => Self::TlsVersion,
+            "authType" | "authtype" => Self::AuthType,
+            "signatureversion" => Self::SignatureVersion,
+            "signatureAge" | "signatureage" => Self::SignatureAge,
+            _ => return None,
+        })
+    }
+
+    /// One that looks at the access point, in whichever service's words.
+    fn of_point(own: &str) -> Option<Self> {
+        Some(match own {
+            "DataAccessPointArn" => Self::PointArn,
+            "DataAccessPointAccount" => Self::PointAccount,
+            "AccessPointNetworkOrigin" => Self::PointOrigin,
+            _ => return None,
+        })
+    }
+
+    /// Tells whether its values are ARNs, which name the provider in either vocabulary.
+    pub(super) const fn is_arn(&self) -> bool {
+        matches!(self, Self::PointArn | Self::PrincipalArn)
+    }
+
+    /// Tells whether its values differ in the two vocabularies.
+    pub(super) fn is_of_encryption(&self) -> bool {
+        matches!(self, Self::Header(name) if name.starts_with("x-store-server-side-encryption"))
+    }
+
+    /// Tells whether a fixed value of it keeps the world out.
+    pub(super) fn narrows(&self) -> bool {
+        let key = "x-store-server-side-encryption-kms-key-id";
+        match self {
+            Self::SourceIp
+            | Self::PrincipalAccount
+            | Self::PrincipalArn
+            | Self::UserId
+            | Self::Unknown
+            | Self::PointArn
+            | Self::PointAccount => true,
+            Self::Header(name) => name == key,
+            _ => false,
+        }
+    }
+
+    /// Its values in a request; none where the request does not have it.
+    pub(super) fn values(&self, request: &PolicyRequest<'_>) -> Vec<String> {
+        match self {
+            Self::RequestTagKeys => request_tags(request)
+                .map(|tags| tags.keys().map(str::to_owned).collect())
+                .unwrap_or_default(),
+            _ => self.value(request).into_iter().collect(),
+        }
+    }
+
+    fn value(&self, request: &PolicyRequest<'_>) -> Option<String> {
+        let header = |name: &str| request.fields.get(name).ok().flatten();
+        let account = request.caller.account().map(|account| account.id.as_str());
+        match self {
+            Self::SecureTransport => Some(request.arrival.secure.to_string()),
+            // The least that this service takes.
+            Self::TlsVersion => request.arrival.secure.then(|| "1.2".to_owned()),
+            Self::Referer => header("referer").map(Into::into),
+            Self::UserAgent => header("user-agent").map(Into::into),
+            Self::SourceIp => request.arrival.address.map(|address| address.to_string()),
+            Self::CurrentTime => Some(request.arrival.now.rfc3339()),
+            Self::EpochTime => Some(request.arrival.now.seconds().to_string()),
+            Self::PrincipalAccount => account.map(str::to_owned),
+            Self::PrincipalArn => account.map(|id| format!(":{id}:root")),
+            Self::PrincipalType => Some(account.map_or("Anonymous", |_| "Account").to_owned()),
+            Self::UserId => Some(account.unwrap_or("anonymous").to_owned()),
+            Self::ResourceAccount => Some(request.owner.to_owned()),
+            Self::AuthType => auth_type(request).map(str::to_owned),
+            Self::SignatureVersion => signature_version(request),
+            Self::SignatureAge => signature_age(request),
+            Self::ObjectCreation => {
+                Some(makes_object(request.permission, request.query).to_string())
+            }
+            Self::Never => Some(false.to_string()),
+            Self::Unknown | Self::RequestTagKeys => None,
+            Self::Parameter(name) => request.query.get(name).map(str::to_owned),
+            Self::SessionMode => request.session_mode.map(str::to_owned),
+            Self::Version => request.version.map(str::to_owned),
+            Self::Precondition(name) => header(name).map(Into::into),
+            Self::PointArn => request.point.map(|(point, region)| point.bare_arn(region)),
+            Self::PointAccount => request.point.map(|(point, _)| point.account.clone()),
+            Self::PointOrigin => request.point.map(|_| "Internet".to_owned()),
+            Self::Header(name) if self.is_of_encryption() => {
+                header(name).map(|value| neutral_encryption(&value))
+            }
+            Self::Header(name) => header(name).map(Into::into),
+            Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),
+            Self::RequestTag(key) => request_tags(request)?.get(key).map(str::to_owned),
+        }
+    }
+}
+
+fn request_tags(request: &PolicyRequest<'_>) -> Option<Tags> {
+    Tags::from_header(&request.fields.get("x-store-tagging").ok().flatten()?).ok()
+}
+
+/// Tells whether a request with this permission makes an object: the beginning of an upload, and its parts, need the same.
+fn makes_object(permission: &str, query: &Query) -> bool {
+    permission == "store:PutObject" && !query.has("uploads") && !query.has("partNumber")
+}
+
+/// The place in which a signature stands; of a form, where neither the head nor the query has one.
+fn auth_type(request: &PolicyRequest<'_>) -> Option<&'static str> {
+    if matches!(request.caller, Caller::Anonymous) {
+        return None;
+    }
+    if request.fields.has("authorization") {
+        return Some("REST-HEADER");
+    }
+    let prefix = request.fields.dialect().names().query_prefix;
+    let in_query = request.query.get_prefixed(prefix, "Signature").is_some();
+    Some(if in_query || request.query.has("Signature") { "REST-QUERY-STRING" } else { "POST" })
+}
+
+/// The algorithm of the signature. Of a form it is not known: what asks for one refuses it.
+fn signature_version(request: &PolicyRequest<'_>) -> Option<String> {
+    match auth_type(request)? {
+        "REST-HEADER" => {
+            let header = request.fields.get("authorization").ok().flatten()?;
+            header.split_ascii_whitespace().next().map(str::to_owned)
+        }
+        "REST-QUERY-STRING" => {
+            let prefix = request.fields.dialect().names().query_prefix;
+            let named = request.query.get_prefixed(prefix, "Algorithm");
+            Some(named.unwrap_or("AWS").to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn signature_age(request: &PolicyRequest<'_>) -> Option<String> {
+    let prefix = request.fields.dialect().names().query_prefix;
+    let signed = match auth_type(request)? {
+        "REST-HEADER" => header_time(request.fields).ok()?.0,
+        "REST-QUERY-STRING" => basic_time(request.query.get_prefixed(prefix, "Date")?)?,
+        _ => return None,
+    };
+    Some(request.arrival.now.since(signed).as_millis().to_string())
+}
