@@ -106,11 +106,11 @@ impl Ids for SharedIds {
 }
 
 /// The operating system's generator.
-#[cfg(any(feature = "host", feature = "postgres", feature = "sled"))]
+#[cfg(any(feature = "etcd", feature = "host", feature = "postgres", feature = "sled"))]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemIds;
 
-#[cfg(any(feature = "host", feature = "postgres", feature = "sled"))]
+#[cfg(any(feature = "etcd", feature = "host", feature = "postgres", feature = "sled"))]
 impl Ids for SystemIds {
     fn fill(&mut self, bytes: &mut [u8]) {
         #[expect(

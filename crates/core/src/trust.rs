@@ -15,15 +15,24 @@ const SYSTEM_AUTHORITIES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
+/// The file of the authorities that are trusted: the one that is named, else the system's.
+///
+/// # Errors
+/// A sentence if the system has none where one is looked for.
+pub(crate) fn file(authorities: Option<&Path>) -> Result<&Path, String> {
+    let of_system = || SYSTEM_AUTHORITIES.iter().map(Path::new).find(|path| path.exists());
+    authorities.or_else(of_system).ok_or_else(|| {
+        "this system has no file of trusted authorities where one is looked for: name one"
+            .to_owned()
+    })
+}
+
 /// TLS towards servers whose certificate an authority of a PEM file signed; without a file, one of the system's.
 ///
 /// # Errors
 /// A sentence about the file that cannot be used.
 pub(crate) fn client_config(authorities: Option<&Path>) -> Result<ClientConfig, String> {
-    let of_system = || SYSTEM_AUTHORITIES.iter().map(Path::new).find(|path| path.exists());
-    let path = authorities.or_else(of_system).ok_or(
-        "this system has no file of trusted authorities where one is looked for: name one",
-    )?;
+    let path = file(authorities)?;
     let refused = |reason: String| format!("{}: {reason}", path.display());
     let mut roots = RootCertStore::empty();
     let read = CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))?;

@@ -6,12 +6,16 @@
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+#[cfg(feature = "etcd")]
+mod etcd;
 mod load;
 mod memo;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod run;
+#[cfg(any(feature = "etcd", feature = "postgres"))]
+mod shared;
 #[cfg(feature = "sled")]
 mod sled;
 mod span;
@@ -27,14 +31,20 @@ pub use self::sled::{
     LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, TreeKind,
     VerifiedRows, cut_log,
 };
+#[cfg(all(feature = "etcd", feature = "testing"))]
+pub use etcd::EtcdCluster;
+#[cfg(feature = "etcd")]
+pub use etcd::{Etcd, EtcdConfig, EtcdUrl, EtcdUrlError};
 pub use load::Loader;
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
 #[cfg(all(feature = "postgres", feature = "testing"))]
 pub use postgres::PostgresServer;
 #[cfg(feature = "postgres")]
-pub use postgres::{Postgres, PostgresConfig, PostgresStats, PostgresUrl, PostgresUrlError};
+pub use postgres::{Postgres, PostgresConfig, PostgresUrl, PostgresUrlError};
 pub use run::{clear, read, run, run_blocking, settle};
+#[cfg(any(feature = "etcd", feature = "postgres"))]
+pub use shared::{SharedKeyValue, SharedStats};
 pub use span::{Bounds, Order, Span};
 #[cfg(any(test, feature = "testing"))]
 pub use stalled::Stalled;

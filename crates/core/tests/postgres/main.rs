@@ -9,6 +9,10 @@
 )]
 
 mod fault;
+#[path = "../engines/load.rs"]
+mod load;
+#[path = "../engines/operations.rs"]
+mod operations;
 mod refusal;
 mod same_answers;
 mod thread;
@@ -19,7 +23,9 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{KeyValue, Postgres, PostgresConfig, PostgresServer, conformance};
+use triptych_core::kv::{
+    KeyValue, Postgres, PostgresConfig, PostgresServer, SharedKeyValue, conformance,
+};
 
 /// Time for a server to be reached.
 const PATIENCE: Duration = Duration::from_secs(30);

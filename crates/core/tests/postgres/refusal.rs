@@ -1,6 +1,6 @@
 //! Servers that are not there yet, and servers that must not be used.
 
-use triptych_core::kv::{KeyValue, PostgresServer, StoreError};
+use triptych_core::kv::{KeyValue, PostgresServer, SharedKeyValue, StoreError};
 
 use super::{PATIENCE, at, open, shared_server, unreached};
 

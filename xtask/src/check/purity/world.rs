@@ -15,7 +15,9 @@ const IMPURE: [(&str, &[&str]); 4] = [
         "core",
         &[
             "host/",
+            "kv/etcd/",
             "kv/postgres/",
+            "kv/shared/",
             "kv/sled/",
             "blobs/directory/",
             "blobs/remote/",

@@ -118,7 +118,7 @@ pub fn augment(command: Command, product: &Product) -> Command {
         )
         .arg(flag("memory", "Keep the data in memory alone").action(ArgAction::SetTrue))
         .arg(
-            flag("store", "Store of the records that instances share: postgres://user@host/database")
+            flag("store", "Store of the records that instances share: postgres://user@host/database, or etcd://host:port,host:port")
                 .value_name("URL")
                 .hide_env_values(true),
         )

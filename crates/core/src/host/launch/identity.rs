@@ -129,7 +129,7 @@ impl BodySide {
     ///
     /// # Errors
     /// `Unusable`, `Unreachable`, `Foreign`, `SharedBodiesMissing`.
-    #[cfg(feature = "postgres")]
+    #[cfg(any(feature = "etcd", feature = "postgres"))]
     pub(super) fn belong_to(
         &self,
         records: &dyn KeyValue,

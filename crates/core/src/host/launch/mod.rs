@@ -10,7 +10,7 @@ mod healthcheck;
 mod identity;
 mod log;
 mod private_file;
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_store;
 #[cfg(feature = "sled")]
 mod staging_dir;
@@ -20,7 +20,7 @@ mod store_url;
 mod tls;
 #[cfg(feature = "tls")]
 mod tls_client;
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 mod waiting;
 
 use std::io::Write;
@@ -43,7 +43,7 @@ use self::storage::Storage;
 #[cfg(feature = "tls")]
 pub use self::tls_client::TlsClient;
 use super::ops::Metrics;
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::ops::shared_store_metrics::SharedStoreMetrics;
 use super::server::{Config, HostedService, serve, signals};
 use crate::pending::Pending;
@@ -201,7 +201,7 @@ where
     let url =
         flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
     let mut storage = storage::begin(&flags)?;
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let (listener, config) = match storage.shared.clone() {
         None => (listener, config),
         Some(shared) => {
@@ -222,7 +222,7 @@ where
     #[cfg(feature = "sled")]
     let config = Config { backup, records, ..config };
     // The service takes the stores apart; this is held until it has ended.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let _bodies_lock = storage.bodies_lock.take();
     let (data, failure) = (storage.place(), storage.failure.take());
     let bodies = storage.bodies_elsewhere.clone();

@@ -14,7 +14,7 @@ pub use super::identity::IdentityError;
 use super::identity::{BodySide, Sides};
 pub use super::private_file::random_hex;
 use super::private_file::write_private;
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::shared_store::{self, SharedStore};
 #[cfg(feature = "sled")]
 use super::staging_dir::{self, StagingDir};
@@ -52,13 +52,13 @@ pub struct Storage {
     #[cfg(feature = "sled")]
     engines: Option<(Weak<Sled>, Weak<Directory>)>,
     /// The records, where they are on another machine.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) shared: Option<SharedStore>,
     /// Held as long as the bodies are this instance's alone.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(super) bodies_lock: Option<crate::disk::DiskLock>,
     /// The bodies, until it is known that they belong to the records.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     bodies_unchecked: Option<BodySide>,
 }
 
@@ -107,7 +107,9 @@ pub enum StorageError {
     #[error("{0}")]
     Shared(String),
     /// This build has no engine for other machines.
-    #[error("--store needs an engine that is not built in: build with the feature postgres")]
+    #[error(
+        "--store needs an engine that is not built in: build with the feature postgres or etcd"
+    )]
     NoSharedEngine,
     /// Records that stay without a place for their bodies.
     #[error(
@@ -165,7 +167,7 @@ impl Storage {
     /// # Errors
     /// `Shared` if the store is away.
     pub fn claim(&self, name: &str, value: &str) -> Result<String, StorageError> {
-        #[cfg(all(feature = "postgres", feature = "sled"))]
+        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         if let Some(shared) = &self.shared {
             let kept = shared.kv().claim(name, value);
             return kept.map_err(|error| StorageError::Shared(error.to_string()));
@@ -178,7 +180,7 @@ impl Storage {
     ///
     /// # Errors
     /// `Shared` if the store is away, `Identity` for bodies of other records.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(super) fn check_bodies(&mut self) -> Result<(), StorageError> {
         let Some(side) = self.bodies_unchecked.take() else {
             return Ok(());
@@ -189,7 +191,7 @@ impl Storage {
 
     /// The place of the records, as a banner shows it.
     pub(super) fn place(&self) -> String {
-        #[cfg(all(feature = "postgres", feature = "sled"))]
+        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         if let Some(shared) = &self.shared {
             return shared.address();
         }
@@ -204,7 +206,7 @@ impl Storage {
 /// [`StorageError`]: the directory, then the engine.
 pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
     let storage = begin(flags)?;
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let storage = {
         let mut storage = storage;
         if let Some(shared) = &storage.shared {
@@ -229,7 +231,7 @@ pub(super) fn begin(flags: &Flags) -> Result<Storage, StorageError> {
     }
 }
 
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
     let shared = SharedStore::connect(url, &flags.store_schema, flags.store_connections)
         .map_err(StorageError::Shared)?;
@@ -261,7 +263,7 @@ fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
     })
 }
 
-#[cfg(not(all(feature = "postgres", feature = "sled")))]
+#[cfg(not(all(any(feature = "etcd", feature = "postgres"), feature = "sled")))]
 fn shared(_url: &str, _flags: &Flags) -> Result<Storage, StorageError> {
     Err(StorageError::NoSharedEngine)
 }
@@ -300,11 +302,11 @@ pub fn memory() -> Storage {
         metrics: None,
         #[cfg(feature = "sled")]
         engines: None,
-        #[cfg(all(feature = "postgres", feature = "sled"))]
+        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         shared: None,
-        #[cfg(all(feature = "postgres", feature = "sled"))]
+        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         bodies_lock: None,
-        #[cfg(all(feature = "postgres", feature = "sled"))]
+        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         bodies_unchecked: None,
     }
 }
@@ -346,11 +348,11 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         directory: Some(directory.to_owned()),
         bodies_elsewhere,
         failure,
-        #[cfg(feature = "postgres")]
+        #[cfg(any(feature = "etcd", feature = "postgres"))]
         shared: None,
-        #[cfg(feature = "postgres")]
+        #[cfg(any(feature = "etcd", feature = "postgres"))]
         bodies_lock: None,
-        #[cfg(feature = "postgres")]
+        #[cfg(any(feature = "etcd", feature = "postgres"))]
         bodies_unchecked: None,
     })
 }

@@ -7,7 +7,7 @@ mod metrics;
 pub(super) mod page;
 mod process_metrics;
 pub(super) mod request_log;
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(super) mod shared_store_metrics;
 #[cfg(feature = "sled")]
 pub(super) mod store_metrics;

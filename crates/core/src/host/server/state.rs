@@ -12,7 +12,7 @@ use super::answer_pace::AnswerTimeouts;
 use super::body::BodyTimeouts;
 use super::shutdown::Stopping;
 use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
-#[cfg(all(feature = "postgres", feature = "sled"))]
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use crate::host::launch::shared_store::SharedStore;
 use crate::host::ops::Metrics;
 use crate::host::ops::faults::Faults;
@@ -86,7 +86,7 @@ pub struct Config {
     #[cfg(feature = "sled")]
     pub(in crate::host) records: Weak<crate::kv::Sled>,
     /// The store on another machine that requests need.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) shared: Option<SharedStore>,
     /// TLS, where it is wanted.
     #[cfg(feature = "tls")]
@@ -109,7 +109,7 @@ pub(in crate::host) struct ServerState<S> {
     pub(in crate::host) backup: Option<Arc<crate::host::backup::Source>>,
     #[cfg(feature = "sled")]
     records: Weak<crate::kv::Sled>,
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     shared: Option<SharedStore>,
     id_key: u64,
     id_next: AtomicU64,
@@ -149,7 +149,7 @@ impl<S: Hosted> ServerState<S> {
             backup: config.backup.map(Arc::new),
             #[cfg(feature = "sled")]
             records: config.records,
-            #[cfg(all(feature = "postgres", feature = "sled"))]
+            #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
             shared: config.shared,
             request_log: Arc::default(),
             faults: Faults::default(),
@@ -169,13 +169,13 @@ impl<S: Hosted> ServerState<S> {
     ///
     /// # Errors
     /// A sentence that says why not.
-    #[cfg(all(feature = "postgres", feature = "sled"))]
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) fn store_health(&self) -> Result<(), String> {
         self.shared.as_ref().map_or(Ok(()), SharedStore::health)
     }
 
     /// Tells whether the store can be asked: one on this machine always can.
-    #[cfg(not(all(feature = "postgres", feature = "sled")))]
+    #[cfg(not(all(any(feature = "etcd", feature = "postgres"), feature = "sled")))]
     pub(in crate::host) const fn store_health(&self) -> Result<(), String> {
         Ok(())
     }

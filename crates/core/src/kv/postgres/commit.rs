@@ -9,16 +9,13 @@ use super::connection::{Role, Session};
 use super::failure::{Failure, told};
 use super::pool::Pool;
 use crate::id::Ids;
+use crate::kv::shared::{ASK_AGAIN, OUTCOME_MAX};
 use crate::kv::{Batch, StoreError, Version};
 
 /// Attempts at a batch that meets others.
 const ATTEMPTS_MAX: u32 = 16;
 /// The longest pauses after the first such meeting and after the last.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
-/// Time within which it is found out what became of a batch.
-const OUTCOME_MAX: Duration = Duration::from_secs(15);
-/// Pause between two attempts to ask for it.
-const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The session that asks for outcomes, made when it is first needed.
 #[derive(Default)]
@@ -38,30 +35,30 @@ impl Pool {
         let mut id = batch.id;
         if id == [0; 16] {
             // Nobody named it.
-            self.ids.lock().fill(&mut id);
+            self.link.ids.lock().fill(&mut id);
         }
         let count = |counter: &std::sync::atomic::AtomicU64| {
             counter.fetch_add(1, Ordering::Relaxed);
         };
         for attempt in 0..ATTEMPTS_MAX {
             let lane = self.lane(Role::Writer).await?;
-            count(&self.counters.round_trips);
+            count(&self.link.counters.round_trips);
             match lane.commit(&id, batch).await {
                 Ok(Some(version)) => return Ok(Version(version.unsigned_abs())),
                 Ok(None) => break,
                 Err(Failure::Again) => {
-                    count(&self.counters.retries);
-                    sleep(self.jittered(pause(attempt))).await;
+                    count(&self.link.counters.retries);
+                    sleep(self.link.jittered(pause(attempt))).await;
                 }
                 Err(Failure::Named | Failure::Lost(_)) => match self.outcome(&id, asker).await? {
                     Some(version) => return Ok(version),
                     // Under its old name it can never be applied.
-                    None => self.ids.lock().fill(&mut id),
+                    None => self.link.ids.lock().fill(&mut id),
                 },
                 Err(Failure::Refused(reason)) => return Err(StoreError::Unavailable(reason)),
             }
         }
-        count(&self.counters.conflicts);
+        count(&self.link.counters.conflicts);
         Err(StoreError::Conflict)
     }
 
@@ -73,14 +70,14 @@ impl Pool {
                     Ok(outcome) => return outcome,
                     Err(reason) => {
                         tracing::debug!(reason, "the outcome of a batch is asked for again");
-                        sleep(self.jittered(ASK_AGAIN)).await;
+                        sleep(self.link.jittered(ASK_AGAIN)).await;
                     }
                 }
             }
         };
-        self.counters.outcomes_asked.fetch_add(1, Ordering::Relaxed);
+        self.link.counters.outcomes_asked.fetch_add(1, Ordering::Relaxed);
         timeout(OUTCOME_MAX, asking).await.map_err(|_| {
-            self.counters.outcomes_unknown.fetch_add(1, Ordering::Relaxed);
+            self.link.counters.outcomes_unknown.fetch_add(1, Ordering::Relaxed);
             StoreError::OutcomeUnknown
         })
     }
@@ -98,7 +95,7 @@ impl Pool {
         };
         let told = |error: tokio_postgres::Error| told(&error);
         let id = id.as_slice();
-        self.counters.round_trips.fetch_add(2, Ordering::Relaxed);
+        self.link.counters.round_trips.fetch_add(2, Ordering::Relaxed);
         client.execute(&self.statements.give_up, &[&id]).await.map_err(told)?;
         let row = client.query_one(&self.statements.outcome, &[&id]).await.map_err(told)?;
         let version: i64 = row.try_get(0).map_err(told)?;

@@ -11,10 +11,11 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Client, Row, Statement};
 
-use super::failure::{ConnectError, Failure};
+use super::failure::Failure;
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use super::{schema, tls};
+use crate::kv::shared::ConnectError;
 use crate::kv::{Batch, Found, Order, Version};
 
 /// Time for a connection to be ready for use.

@@ -3,15 +3,7 @@
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use crate::kv::StoreError;
-
-/// Reasons for which there is no connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ConnectError {
-    /// The server cannot be reached now; it may be later.
-    Away(String),
-    /// The server is reached, and this release must not write to it.
-    Refused(String),
-}
+use crate::kv::shared::ConnectError;
 
 impl ConnectError {
     /// The same for whoever asked the store for something.

@@ -18,26 +18,25 @@ mod url;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use self::commit::Asker;
+use self::commit::{Asker, pause};
 use self::connection::{Lane, Role, StoredRow};
-use self::failure::{ConnectError, Failure};
+use self::failure::Failure;
 use self::pool::Pool;
 #[cfg(feature = "testing")]
 pub use self::testing::PostgresServer;
 pub use self::url::{PostgresUrl, PostgresUrlError};
+use super::shared::{
+    ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, SharedStats, unavailable, wait,
+};
 use super::{Batch, Found, KEY_BYTES_MAX, KeyValue, Page, Span, StoreError, Version, check_key};
 use crate::id::SeededIds;
-use crate::pending::{Pending, block_on};
+use crate::pending::Pending;
 
-/// Attempts at a read that meets writers, or loses its connection.
-const READ_ATTEMPTS_MAX: u32 = 16;
 /// The time between two passes that forget ids of old batches.
 const FORGET_EVERY: Duration = Duration::from_secs(10 * 60);
 /// The end of all keys: longer than any, and greater.
@@ -62,40 +61,11 @@ impl PostgresConfig {
     }
 }
 
-/// Figures of the engine since it was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PostgresStats {
-    /// Statements that were sent, each a round trip.
-    pub round_trips: u64,
-    /// Attempts that the server undid because they met another transaction.
-    pub retries: u64,
-    /// Batches that were refused because an expectation did not hold, or because they met others each time.
-    pub conflicts: u64,
-    /// Connections that were lost.
-    pub lost_connections: u64,
-    /// Batches whose answer was lost, and whose outcome was asked for.
-    pub outcomes_asked: u64,
-    /// Those of them for which nobody answered in time.
-    pub outcomes_unknown: u64,
-}
-
-#[derive(Debug, Default)]
-struct Counters {
-    round_trips: AtomicU64,
-    retries: AtomicU64,
-    conflicts: AtomicU64,
-    lost_connections: AtomicU64,
-    outcomes_asked: AtomicU64,
-    outcomes_unknown: AtomicU64,
-}
-
 /// A store on PostgreSQL's wire.
 pub struct Postgres {
     pool: Arc<Pool>,
     asker: Arc<Asker>,
-    runtime: Handle,
-    /// Held by the engine and by everything that it was asked; the runtime ends when the last is gone.
-    alive: mpsc::Sender<()>,
+    thread: EngineThread,
 }
 
 impl Postgres {
@@ -112,71 +82,16 @@ impl Postgres {
             let reason = format!("{:?} is no name for a schema", config.schema);
             return Err(StoreError::Unavailable(reason));
         }
-        let failed = |error: std::io::Error| StoreError::Unavailable(error.to_string());
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let handle = runtime.handle().clone();
-        let (alive, mut gone) = mpsc::channel(1);
-        let entered = handle.enter();
-        let pool = Pool::new(config.url, &config.schema, config.connections.div_ceil(2), ids);
-        drop(entered);
-        let pool = Arc::new(pool);
-        let kept = Arc::clone(&pool);
-        let work = move || {
-            runtime.block_on(async move {
-                kept.fill();
-                tokio::spawn(keep_forgetting(kept));
-                // Nobody sends: this ends once every sender is gone.
-                gone.recv().await
-            });
+        let make = || {
+            let each = config.connections.div_ceil(2);
+            Arc::new(Pool::new(config.url, &config.schema, each, ids))
         };
-        std::thread::Builder::new().name("postgres".into()).spawn(work).map_err(failed)?;
-        Ok(Self { pool, asker: Arc::default(), runtime: handle, alive })
-    }
-
-    /// Waits until the store is reached for the first time. It may be awaited on any runtime.
-    ///
-    /// # Errors
-    /// A sentence for a server that is reached and must not be used.
-    pub async fn reached(&self) -> Result<(), String> {
-        let mut health = self.pool.health();
-        let known = health.wait_for(pool::Health::is_known).await;
-        known.map_err(|error| error.to_string())?.check()
-    }
-
-    /// Waits until the store is reached, as [`Postgres::reached`] does, on a thread that may block; not longer than `patience`.
-    ///
-    /// # Errors
-    /// A sentence for a server that must not be used, or is not reached.
-    pub fn wait_until_reached(&self, patience: Duration) -> Result<(), String> {
-        let mut health = self.pool.health();
-        let _entered = self.runtime.enter();
-        let limited = tokio::time::timeout(patience, health.wait_for(pool::Health::is_known));
-        match block_on(limited) {
-            Ok(Ok(known)) => known.check(),
-            _ => self.health(),
-        }
-    }
-
-    /// Tells whether the store can be asked now.
-    ///
-    /// # Errors
-    /// A sentence that says why not.
-    pub fn health(&self) -> Result<(), String> {
-        self.pool.health().borrow().check()
-    }
-
-    /// The fact of this name that the store keeps beside its rows: `value`, if it kept none before. It blocks.
-    ///
-    /// # Errors
-    /// `Unavailable`.
-    pub fn claim(&self, name: &str, value: &str) -> Result<String, StoreError> {
-        let (pool, name, value) = (Arc::clone(&self.pool), name.to_owned(), value.to_owned());
-        wait(self.ask(Err(unavailable()), async move {
-            let session = pool.session().await.map_err(ConnectError::into_unavailable)?;
-            let kept = schema::claim(&session.client, &pool.schema, &name, &value).await;
-            kept.map_err(|error| StoreError::Unavailable(failure::told(&error)))
-        }))
+        let begin = |pool: Arc<Pool>| {
+            pool.fill();
+            tokio::spawn(keep_forgetting(pool));
+        };
+        let (thread, pool) = EngineThread::start("postgres", make, begin)?;
+        Ok(Self { pool, asker: Arc::default(), thread })
     }
 
     /// Forgets the ids of batches that are older than anybody asks for, as the engine does by itself every ten minutes. It blocks.
@@ -185,37 +100,7 @@ impl Postgres {
     /// `Unavailable`.
     pub fn forget_old_ids(&self) -> Result<(), StoreError> {
         let pool = Arc::clone(&self.pool);
-        wait(self.ask(Err(unavailable()), async move { forget(&pool).await }))
-    }
-
-    /// Figures since it was opened.
-    #[must_use]
-    pub fn stats(&self) -> PostgresStats {
-        let counters = &self.pool.counters;
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        PostgresStats {
-            round_trips: read(&counters.round_trips),
-            retries: read(&counters.retries),
-            conflicts: read(&counters.conflicts),
-            lost_connections: read(&counters.lost_connections),
-            outcomes_asked: read(&counters.outcomes_asked),
-            outcomes_unknown: read(&counters.outcomes_unknown),
-        }
-    }
-
-    /// Runs `work` on the engine's runtime; `lost` is the answer if that ends first.
-    fn ask<T: Send + 'static>(
-        &self,
-        lost: T,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> Pending<T> {
-        let (resolver, pending) = Pending::new(lost);
-        let alive = self.alive.clone();
-        self.runtime.spawn(async move {
-            resolver.resolve(work.await);
-            drop(alive);
-        });
-        pending
+        wait(self.thread.ask(Err(unavailable()), async move { forget(&pool).await }))
     }
 
     /// The rows that `query` gives, asked again where it meets writers or loses its connection: a read can be repeated.
@@ -227,17 +112,17 @@ impl Postgres {
         F: Future<Output = Result<Vec<StoredRow>, Failure>> + Send,
     {
         let pool = Arc::clone(&self.pool);
-        wait(self.ask(Err(unavailable()), async move {
+        wait(self.thread.ask(Err(unavailable()), async move {
             let mut why = String::new();
             for attempt in 0..READ_ATTEMPTS_MAX {
                 let lane = pool.lane(Role::Reader).await?;
-                pool.counters.round_trips.fetch_add(1, Ordering::Relaxed);
+                pool.link.counters.round_trips.fetch_add(1, Ordering::Relaxed);
                 match query(lane).await {
                     Ok(rows) => return Ok(rows),
                     Err(Failure::Again | Failure::Named) => {
-                        pool.counters.retries.fetch_add(1, Ordering::Relaxed);
+                        pool.link.counters.retries.fetch_add(1, Ordering::Relaxed);
                         "the read met writers each time".clone_into(&mut why);
-                        sleep(pool.jittered(commit::pause(attempt))).await;
+                        sleep(pool.link.jittered(pause(attempt))).await;
                     }
                     Err(Failure::Lost(reason)) => why = reason,
                     Err(Failure::Refused(reason)) => return Err(StoreError::Unavailable(reason)),
@@ -248,23 +133,10 @@ impl Postgres {
     }
 }
 
-fn unavailable() -> StoreError {
-    StoreError::Unavailable("the service stops".to_owned())
-}
-
-/// Waits for an answer of the engine. On a thread of a runtime, what else that thread has to do goes on elsewhere.
-fn wait<T>(pending: Pending<T>) -> T {
-    let flavor = Handle::try_current().map(|current| current.runtime_flavor());
-    match flavor {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| pending.wait()),
-        _ => pending.wait(),
-    }
-}
-
 /// Forgets the ids of batches that nobody asks for any more, in steps, as long as the engine lives.
 async fn keep_forgetting(pool: Arc<Pool>) {
     loop {
-        sleep(FORGET_EVERY / 2 + pool.jittered(FORGET_EVERY)).await;
+        sleep(FORGET_EVERY / 2 + pool.link.jittered(FORGET_EVERY)).await;
         if let Err(error) = forget(&pool).await {
             tracing::debug!(%error, "ids of old batches are forgotten by the next pass");
         }
@@ -340,7 +212,8 @@ impl KeyValue for Postgres {
             return Pending::ready(Err(error));
         }
         let (pool, asker) = (Arc::clone(&self.pool), Arc::clone(&self.asker));
-        self.ask(Err(StoreError::OutcomeUnknown), async move { pool.commit(&batch, &asker).await })
+        self.thread
+            .ask(Err(StoreError::OutcomeUnknown), async move { pool.commit(&batch, &asker).await })
     }
 
     /// Always settled: the server shows nothing before it is on its disk.
@@ -350,6 +223,36 @@ impl KeyValue for Postgres {
 
     fn is_local(&self) -> bool {
         false
+    }
+}
+
+impl SharedKeyValue for Postgres {
+    fn claim(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        let (pool, name, value) = (Arc::clone(&self.pool), name.to_owned(), value.to_owned());
+        wait(self.thread.ask(Err(unavailable()), async move {
+            let session = pool.session().await.map_err(ConnectError::into_unavailable)?;
+            let kept = schema::claim(&session.client, &pool.schema, &name, &value).await;
+            kept.map_err(|error| StoreError::Unavailable(failure::told(&error)))
+        }))
+    }
+
+    fn health(&self) -> Result<(), String> {
+        self.pool.link.health()
+    }
+
+    fn wait_until_reached(&self, patience: Duration) -> Result<(), String> {
+        let _entered = self.thread.runtime.enter();
+        self.pool.link.wait_until_reached(patience)
+    }
+
+    fn reached(&self) -> Pending<Result<(), String>> {
+        let pool = Arc::clone(&self.pool);
+        let lost = Err(unavailable().to_string());
+        self.thread.watch(lost, async move { pool.link.reached().await })
+    }
+
+    fn stats(&self) -> SharedStats {
+        self.pool.link.counters.read()
     }
 }
 

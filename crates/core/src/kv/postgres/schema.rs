@@ -3,7 +3,7 @@
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use super::failure::ConnectError;
+use crate::kv::shared::ConnectError;
 
 /// The steps from each format to the next; a release knows as many formats as there are steps.
 const MIGRATIONS: [&[&str]; 1] = [&[

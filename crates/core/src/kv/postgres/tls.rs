@@ -3,8 +3,8 @@
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, NoTls};
 
-use super::failure::ConnectError;
 use super::url::PostgresUrl;
+use crate::kv::shared::ConnectError;
 
 /// Connects, and spawns the task that carries the bytes; it ends with the reason of the end.
 pub(super) async fn connect(

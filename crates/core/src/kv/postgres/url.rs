@@ -24,6 +24,7 @@ const AUTHORITIES: &str = "sslrootcert=";
 pub struct PostgresUrl {
     pub(super) config: Config,
     /// The file of the authorities that the server's certificate is trusted by.
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only TLS trusts authorities"))]
     pub(super) authorities: Option<PathBuf>,
 }
 

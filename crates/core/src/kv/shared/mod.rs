@@ -1,0 +1,46 @@
+//! The parts that engines on other machines have in common: a thread of their own behind reads that block, what is known of the store, and figures.
+
+mod engine_thread;
+mod link;
+mod stats;
+
+use std::time::Duration;
+
+pub(super) use self::engine_thread::{EngineThread, unavailable, wait};
+pub(super) use self::link::{ConnectError, Link};
+pub use self::stats::SharedStats;
+use super::{KeyValue, StoreError};
+
+/// Attempts at a read that meets writers, or loses its connection.
+pub(super) const READ_ATTEMPTS_MAX: u32 = 16;
+/// Time within which it is found out what became of a batch.
+pub(super) const OUTCOME_MAX: Duration = Duration::from_secs(15);
+/// Pause between two attempts to ask for it.
+pub(super) const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// A store that several instances of a service use at the same time.
+pub trait SharedKeyValue: KeyValue {
+    /// The fact of this name that the store keeps beside its rows: `value`, if it kept none before. It blocks.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    fn claim(&self, name: &str, value: &str) -> Result<String, StoreError>;
+
+    /// Tells whether the store can be asked now.
+    ///
+    /// # Errors
+    /// A sentence that says why not.
+    fn health(&self) -> Result<(), String>;
+
+    /// Waits until the store is reached for the first time, on a thread that may block; not longer than `patience`.
+    ///
+    /// # Errors
+    /// A sentence for a store that must not be used, or is not reached.
+    fn wait_until_reached(&self, patience: Duration) -> Result<(), String>;
+
+    /// Answers once the store is reached for the first time, with a sentence if it must not be used.
+    fn reached(&self) -> crate::pending::Pending<Result<(), String>>;
+
+    /// Figures since it was opened.
+    fn stats(&self) -> SharedStats;
+}
