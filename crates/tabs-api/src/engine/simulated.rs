@@ -28,6 +28,8 @@ const HAND_OVER: Duration = Duration::from_millis(100);
 const TITLE: Duration = Duration::from_millis(3);
 const COMPLETE: Duration = Duration::from_millis(6);
 const ICON: Duration = Duration::from_millis(12);
+/// The time after the commit of a new tab's page at which an icon comes that the browser has of an earlier visit.
+const KNOWN_ICON: Duration = Duration::from_millis(1);
 /// The time after which a timer of a page that nobody sees is got round to: that happens once a second.
 const HIDDEN_TIMER: Duration = Duration::from_millis(900);
 /// The time that a way through a port takes.
@@ -48,6 +50,8 @@ pub struct SimEngine {
     /// True if the language of a page that declares none is told from its text.
     detects: bool,
     http_cache: HttpCache,
+    /// The times at which icons first came, by the addresses of their pages.
+    known_icons: BTreeMap<String, Timestamp>,
     turns: Turns,
     /// The scripts of pages that are to come, by their tabs.
     scripts: BTreeMap<TabId, WaitingScript>,
@@ -154,6 +158,8 @@ pub struct PageLoad {
     pub tab: TabId,
     pub load: u64,
     pub kind: NavigationKind,
+    /// True for the first page of a tab, of a copy too.
+    pub is_first: bool,
 }
 
 /// The outcome of fetching a page.
@@ -190,6 +196,7 @@ impl SimEngine {
             source: None,
             detects: false,
             http_cache: HttpCache::default(),
+            known_icons: BTreeMap::new(),
             turns: Turns::default(),
             scripts: BTreeMap::new(),
             alerts: Alerts::default(),
@@ -265,7 +272,8 @@ impl SimEngine {
             .filter(|_| url == crate::url::NEW_TAB)
             .unwrap_or(if is_new { at_arrival(url) } else { url })
             .to_owned();
-        let load = PageLoad { tab, load, kind };
+        let is_first = from.is_empty() || matches!(kind, NavigationKind::Restore);
+        let load = PageLoad { tab, load, kind, is_first };
         if let Some(source) = &mut self.source {
             source.cancel(tab);
             let elsewhere = Url::parse(&url).ok();
@@ -279,7 +287,8 @@ impl SimEngine {
         self.show(now, load, outcome);
     }
 
-    fn show(&mut self, now: Timestamp, PageLoad { tab, load, kind }: PageLoad, outcome: Outcome) {
+    fn show(&mut self, now: Timestamp, page_load: PageLoad, outcome: Outcome) {
+        let PageLoad { tab, load, .. } = page_load;
         match outcome {
             Outcome::Nothing => {
                 self.at(now.plus(COMMIT), page_event(tab, load, PageEvent::Aborted))
@@ -287,7 +296,7 @@ impl SimEngine {
             Outcome::Elsewhere => {
                 self.at(now.plus(HAND_OVER), page_event(tab, load, PageEvent::HandedOver));
             }
-            Outcome::Page(url, page) => self.arrive(now, tab, load, &url, &page, kind),
+            Outcome::Page(url, page) => self.arrive(now, page_load, &url, &page),
         }
     }
 
@@ -297,15 +306,8 @@ impl SimEngine {
         page.language.clone().or_else(|| crate::engine::language::detected(text?))
     }
 
-    fn arrive(
-        &mut self,
-        now: Timestamp,
-        tab: TabId,
-        load: u64,
-        url: &str,
-        page: &Page,
-        kind: NavigationKind,
-    ) {
+    fn arrive(&mut self, now: Timestamp, page_load: PageLoad, url: &str, page: &Page) {
+        let PageLoad { tab, load, kind, is_first } = page_load;
         let is_local = !url.starts_with("http");
         let turn = self.turns.next(now);
         let commit = turn.plus(if is_local { COMMIT_LOCAL } else { COMMIT }).plus(page.head_delay);
@@ -338,7 +340,14 @@ impl SimEngine {
         }
         self.at(complete, page_event(tab, load, PageEvent::Complete));
         if let Some(icon) = page.icon.clone() {
-            self.at(complete.plus(ICON), page_event(tab, load, PageEvent::Icon(icon)));
+            // A new tab is given the icon that is known of its page. In others it is asked for anew, and comes earlier now and then.
+            let is_known =
+                is_first && self.known_icons.get(url).is_some_and(|came| *came <= commit);
+            let when = if is_known { commit.plus(KNOWN_ICON) } else { complete.plus(ICON) };
+            self.at(when, page_event(tab, load, PageEvent::Icon(icon)));
+            if !is_local {
+                self.known_icons.entry(url.to_owned()).or_insert(when);
+            }
         }
         self.scripts.remove(&tab);
         if let Some((delay, script)) = page.script.clone() {
