@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::check::{licences, purity};
-use crate::task::{crash, e2e, record, replay, soak, test, up};
+use crate::task::{crash, e2e, record, replay, scale, soak, test, up};
 
 /// Runs, tests and measures Triptych.
 #[derive(Debug, Parser)]
@@ -38,6 +38,8 @@ enum Task {
     E2e(e2e::Arguments),
     /// Kill the real binaries, cut their power, and look for what was lost
     Crash(crash::Arguments),
+    /// Drive several instances of each service on one store: races, kills, pauses, falls of the store
+    Scale,
     /// Measure, in a release build, against the machine's own limits
     Bench(task::bench::Arguments),
     /// Check that services stand alone, that domains stay pure, and that no imports run in a circle
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Task::Soak(arguments) => soak::run(&arguments),
         Task::E2e(arguments) => e2e::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),
+        Task::Scale => scale::run(),
         Task::Bench(arguments) => task::bench::run(&arguments),
         Task::Purity(arguments) => purity::run(&arguments),
         Task::Licences => licences::check().map(|summary| println!("{summary}")),

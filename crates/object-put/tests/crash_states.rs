@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hex::encode as hex;
 use object_put::maintenance::ended_uploads;
-use object_put::maintenance::garbage::{self, Pass};
+use object_put::maintenance::garbage::{self, GRACE, Pass};
 use service::{Answer, Draft, NOW, World};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
@@ -104,7 +104,7 @@ impl ObjectStore {
         ended_uploads::collect(store, blobs, &mut ids, now, &|| true)
             .map_err(|error| error.to_string())?;
         let (goes_on, is_open) = (|| true, |_| false);
-        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        let pass = Pass { store, blobs, now, grace: GRACE, goes_on: &goes_on, is_open: &is_open };
         garbage::collect(&pass, &mut ids).map(drop).map_err(|error| error.to_string())
     }
 

@@ -17,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
 use object_put::maintenance::ended_uploads;
-use object_put::maintenance::garbage::{self, Pass};
+use object_put::maintenance::garbage::{self, GRACE, Pass};
 use proptest::prelude::*;
 use service::{Answer, Draft, NOW, Session, World};
 use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
@@ -590,7 +590,14 @@ impl Bench {
         let mut ids = SeededIds::from_number(8);
         let (goes_on, is_open) = (|| true, |_| false);
         ended_uploads::collect(store, blobs, &mut ids, self.now, &goes_on).unwrap();
-        let pass = Pass { store, blobs, now: self.now, goes_on: &goes_on, is_open: &is_open };
+        let pass = Pass {
+            store,
+            blobs,
+            now: self.now,
+            grace: GRACE,
+            goes_on: &goes_on,
+            is_open: &is_open,
+        };
         garbage::collect(&pass, &mut ids).unwrap();
     }
 

@@ -80,6 +80,12 @@ fn flags(command: Command) -> Command {
             .action(ArgAction::Append)
             .value_delimiter(','),
         );
+    let command = command.arg(flag(
+        "instance-url",
+        "URL",
+        "TABS_API_INSTANCE_URL",
+        "URL of this instance among those that share --store: others send clients here whose profiles run here [default: the URL that it prints]",
+    ));
     let command = command.arg(
         flag(
             "browser-version",
@@ -135,7 +141,8 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
         .origins(origins.into_iter().flatten().cloned())
         .control_token(control.clone())
         .fetch(fetched)
-        .seed(seed);
+        .seed(seed)
+        .place(instance_url(start, matches));
     if is_kept {
         builder = builder.store(start.storage.kv.clone());
     }
@@ -160,6 +167,12 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
         secrets.push(("token", token));
     }
     Ok(BuiltService { service, banner, secrets, has_own_credentials: given })
+}
+
+/// The URL under which this instance is reached, where others share its store.
+fn instance_url(start: &Start, matches: &ArgMatches) -> String {
+    let given = matches.get_one::<String>("instance-url").cloned();
+    given.unwrap_or_else(|| start.url.clone())
 }
 
 /// The seed file, or one extension that may do everything; and whether it was a file with extensions.

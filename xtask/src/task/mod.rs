@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod e2e;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod scale;
 pub(crate) mod soak;
 pub(crate) mod test;
 pub(crate) mod up;

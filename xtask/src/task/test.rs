@@ -95,7 +95,7 @@ fn engines() -> Result<Command> {
 }
 
 /// A cargo command for all members, with these features.
-fn of_workspace(command: &str, features: &str) -> Command {
+pub(crate) fn of_workspace(command: &str, features: &str) -> Command {
     cargo(&[command, "--workspace", "--locked", "--features", features])
 }
 

@@ -9,7 +9,7 @@ use super::line::{End, Head, Slice};
 use super::{ArchiveError, Codec, SLICE_BYTES};
 use crate::blobs::{BlobStat, Blobs};
 use crate::id::Ids;
-use crate::kv::{KeyValue, Span};
+use crate::kv::{KeyValue, Span, is_of_instances};
 
 /// Rows that one scan reads.
 const STEP: usize = 500;
@@ -35,7 +35,8 @@ pub fn export(
     let mut span = Span::default();
     loop {
         let page = store.scan(&span, STEP)?;
-        for (key, value) in &page.rows {
+        let of_service = page.rows.iter().filter(|(key, _)| !is_of_instances(key));
+        for (key, value) in of_service {
             text.row(blobs, key, value)?;
             progress(text.rows, text.bytes);
         }

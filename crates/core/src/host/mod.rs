@@ -13,6 +13,7 @@ mod server;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 pub use launch::{Log, flags, storage};
 pub use ops::{CallMetrics, Metrics, Page, PageFile, is_own_name};
@@ -21,6 +22,8 @@ pub use server::{
     PieceBody, Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead, RequestId,
     Stopping, Streaming, drain_refused, serve, signals,
 };
+
+pub use upkeep::Upkeep;
 
 /// An error of any kind, as bodies give it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

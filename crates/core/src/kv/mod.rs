@@ -4,6 +4,7 @@
 //! Reads are synchronous, so a handler is a plain function; only the commit is awaited.
 //! No type of a runtime or of an engine appears here.
 
+mod claim;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 #[cfg(feature = "etcd")]
@@ -30,6 +31,9 @@ pub(crate) use self::sled::is_of_tree;
 pub use self::sled::{
     LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, TreeKind,
     VerifiedRows, cut_log,
+};
+pub use claim::{
+    BEAT_EVERY, Claim, Guard, Guarded, Holder, Member, PATIENCE, holder_of, is_of_instances,
 };
 #[cfg(all(feature = "etcd", feature = "testing"))]
 pub use etcd::EtcdCluster;

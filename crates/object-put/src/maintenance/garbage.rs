@@ -17,7 +17,9 @@ use crate::store::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS,
 use crate::store::version::ObjectVersion;
 
 /// Time that a body stays after it was replaced, for those who are still reading it.
-const GRACE: Duration = Duration::from_secs(60);
+pub const GRACE: Duration = Duration::from_secs(60);
+/// The same where other instances read: whoever frees it does not know of them.
+pub const GRACE_OF_INSTANCES: Duration = Duration::from_secs(60 * 60);
 /// Age at which a body without a record counts as left over.
 const ORPHAN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bodies without a record that a sweep takes whatever their share is.
@@ -46,6 +48,8 @@ pub struct Pass<'a> {
     pub blobs: &'a dyn Blobs,
     /// The time of the pass.
     pub now: Timestamp,
+    /// The time that a body stays after it was replaced.
+    pub grace: Duration,
     /// Tells whether it goes on, after each step.
     pub goes_on: &'a dyn Fn() -> bool,
     /// Tells whether somebody reads a body: it stays for a later pass.
@@ -58,12 +62,12 @@ impl std::fmt::Debug for Pass<'_> {
     }
 }
 
-/// Frees the bodies that were replaced or deleted more than a minute before the pass, as long as it goes on; how many. It blocks.
+/// Frees the bodies that were replaced or deleted before the pass and its grace, as long as it goes on; how many. It blocks.
 ///
 /// # Errors
 /// [`GarbageError`] of the first step that failed.
 pub fn collect(pass: &Pass<'_>, ids: &mut dyn Ids) -> Result<u64, GarbageError> {
-    let until = u64::try_from(pass.now.minus(GRACE).millis()).unwrap_or_default();
+    let until = u64::try_from(pass.now.minus(pass.grace).millis()).unwrap_or_default();
     let lists = collect_lists(pass, ids, until)?;
     let mut span =
         Span { to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()), ..GARBAGE.span(&()) };
@@ -306,7 +310,7 @@ mod tests {
         goes_on: bool,
     ) -> Result<u64, GarbageError> {
         let (goes_on, is_open) = (|| goes_on, |_| false);
-        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        let pass = Pass { store, blobs, now, grace: GRACE, goes_on: &goes_on, is_open: &is_open };
         collect(&pass, &mut SeededIds::from_number(7))
     }
 

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, Timestamp};
 
 use crate::maintenance::ended_uploads;
-use crate::maintenance::garbage::{self, GarbageError, Pass, SweepOutcome};
+use crate::maintenance::garbage::{
+    self, GRACE, GRACE_OF_INSTANCES, GarbageError, Pass, SweepOutcome,
+};
 use crate::maintenance::lifecycle_worker::{ExpiredCounts, LifecycleWorker};
 use crate::server::state::ObjectPut;
 use crate::store::lifecycle::DAY_SECONDS;
@@ -25,7 +28,7 @@ fn day_of(clock: &dyn Clock) -> i64 {
 impl ObjectPut {
     /// Starts what goes on beside the requests: sweeping what an earlier process left, and every minute deleting what
     /// lifecycle rules have ended and freeing replaced bodies, and every second what is read ahead for clients that stall. A day that begins, by itself or because the clock was moved,
-    /// is seen within a second. It ends with the last handle of the service. Call it within a tokio runtime.
+    /// is seen within a second. Of instances that share a store, one does it. It ends with the last handle of the service. Call it within a tokio runtime.
     pub fn start_background_tasks(&self) {
         let service = Arc::downgrade(&self.0);
         tokio::spawn(async move {
@@ -35,11 +38,19 @@ impl ObjectPut {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
         });
+        self.0.upkeep.start();
         let (service, start) = (Arc::downgrade(&self.0), self.0.clock.now());
         tokio::spawn(async move {
             let mut next_sweep = Some((start, tokio::time::Instant::now()));
             let mut worker = LifecycleWorker::default();
             while let Some(inner) = service.upgrade() {
+                let Some(store) = inner.upkeep.store() else {
+                    drop(inner);
+                    // What the other instance does is not known here.
+                    worker = LifecycleWorker::default();
+                    tokio::time::sleep(LOOK_EVERY).await;
+                    continue;
+                };
                 let day = day_of(&*inner.clock);
                 let service_now = Self(inner);
                 let now = tokio::time::Instant::now();
@@ -48,8 +59,8 @@ impl ObjectPut {
                     next_sweep = Some((service_now.0.clock.now(), now + SWEEP_EVERY));
                 }
                 let pass = tokio::task::spawn_blocking(move || {
-                    service_now.apply_lifecycle(&mut worker);
-                    let freed = service_now.collect_garbage(sweep_from);
+                    service_now.apply_lifecycle(&*store, &mut worker);
+                    let freed = service_now.collect_garbage(&*store, sweep_from);
                     (freed, worker)
                 });
                 // A pass that panicked forgets what it knew, and looks at everything again.
@@ -69,9 +80,9 @@ impl ObjectPut {
     }
 
     /// Deletes what lifecycle rules have ended.
-    fn apply_lifecycle(&self, worker: &mut LifecycleWorker) {
+    fn apply_lifecycle(&self, store: &dyn KeyValue, worker: &mut LifecycleWorker) {
         let now = self.0.clock.now();
-        match worker.pass(&*self.0.store, &mut self.ids(), now) {
+        match worker.pass(store, &mut self.ids(), now) {
             Ok(expired) if expired == ExpiredCounts::default() => {}
             Ok(ExpiredCounts { objects, versions, uploads }) => {
                 tracing::info!(objects, versions, uploads, "lifecycle rules ended objects");
@@ -82,8 +93,12 @@ impl ObjectPut {
         }
     }
 
-    fn collect_garbage(&self, sweep_from: Option<Timestamp>) -> Result<(), GarbageError> {
-        let (store, blobs) = (&*self.0.store, &*self.0.bodies.blobs);
+    fn collect_garbage(
+        &self,
+        store: &dyn KeyValue,
+        sweep_from: Option<Timestamp>,
+    ) -> Result<(), GarbageError> {
+        let blobs = &*self.0.bodies.blobs;
         // A service that nobody else holds is being stopped.
         let goes_on = || Arc::strong_count(&self.0) > 1;
         if let Some(start) = sweep_from {
@@ -108,7 +123,8 @@ impl ObjectPut {
         let now = self.0.clock.now();
         let is_open = |name| self.0.bodies.open.is_open(name);
         ended_uploads::collect(store, blobs, &mut self.ids(), now, &goes_on)?;
-        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        let grace = if self.0.upkeep.is_shared() { GRACE_OF_INSTANCES } else { GRACE };
+        let pass = Pass { store, blobs, now, grace, goes_on: &goes_on, is_open: &is_open };
         let freed = garbage::collect(&pass, &mut self.ids())?;
         if freed > 0 {
             tracing::info!(freed, "replaced bodies were freed");

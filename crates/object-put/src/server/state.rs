@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use triptych_core::blobs::Blobs;
+use triptych_core::host::Upkeep;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
@@ -37,6 +38,7 @@ pub(super) struct Inner {
     pub(super) embedded_keys: Arc<EmbeddedKeys>,
     pub(super) clock: Arc<dyn Clock>,
     ids: SharedIds,
+    pub(super) upkeep: Arc<Upkeep>,
     pub(super) credentials: CredentialCache,
     pub(super) sessions: SessionCache,
     /// The access points, as the seed left them.
@@ -225,6 +227,7 @@ impl Builder {
         ObjectPut(Arc::new(Inner {
             bodies: Arc::new(BodyStore::new(self.blobs, self.store.clone(), keyring, keys)),
             embedded_keys: embedded,
+            upkeep: Upkeep::of(self.store.clone()),
             store: self.store,
             clock: self.clock,
             ids,

@@ -16,7 +16,7 @@ use hex::encode as hex;
 use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
 use object_put::maintenance::ended_uploads;
-use object_put::maintenance::garbage::{self, Pass};
+use object_put::maintenance::garbage::{self, GRACE, Pass};
 use object_put::maintenance::seed::Seed;
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
@@ -136,7 +136,7 @@ impl Stores {
         ended_uploads::collect(&*self.store, &*self.blobs, &mut ids, now, &|| true).unwrap();
         let (goes_on, is_open) = (|| true, |_| false);
         let (store, blobs) = (&*self.store, &*self.blobs);
-        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        let pass = Pass { store, blobs, now, grace: GRACE, goes_on: &goes_on, is_open: &is_open };
         garbage::collect(&pass, &mut ids).unwrap();
     }
 

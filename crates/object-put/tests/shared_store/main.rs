@@ -12,19 +12,19 @@ mod instance;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 
-use instance::{Client, Instance};
+use instance::{Asks, alone, sharing};
+use triptych_core::host::testing::{Client, Instance, until};
 use triptych_core::kv::PostgresServer;
 
 const INSTANCES: usize = 3;
 
 /// Instances that run on one store, with their bodies in one place.
 fn started(server: &PostgresServer, folder: &tempfile::TempDir) -> Vec<Instance> {
-    let mut instances: Vec<_> = (0..INSTANCES)
-        .map(|number| Instance::sharing(folder.path(), number, &server.url()))
-        .collect();
+    let mut instances: Vec<_> =
+        (0..INSTANCES).map(|number| sharing(folder.path(), number, &server.url())).collect();
     // All at once: they make one schema and one seed.
-    instances.iter_mut().for_each(Instance::begin);
-    instances.iter_mut().for_each(Instance::ready);
+    instances.iter_mut().for_each(|instance| instance.begin().unwrap());
+    instances.iter_mut().for_each(|instance| instance.ready().unwrap());
     instances
 }
 
@@ -130,7 +130,7 @@ fn an_instance_that_is_killed_under_load_loses_nothing_that_was_acknowledged() {
     let mut instances = started(&server, &folder);
     nothing_is_lost(&mut instances, 6, |number, instances| {
         instances[number % INSTANCES].kill();
-        instances[number % INSTANCES].start();
+        instances[number % INSTANCES].start().unwrap();
     });
 }
 
@@ -148,8 +148,8 @@ fn a_store_that_falls_under_load_loses_nothing_that_was_acknowledged() {
 fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
     let (mut server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
     server.crash().unwrap();
-    let mut instance = Instance::new(folder.path(), 0, &server.url());
-    instance.begin();
+    let mut instance = alone(folder.path(), 0, &server.url());
+    instance.begin().unwrap();
     let client = instance.client();
     let waiting = loop {
         if let Some(answer) = client.get("/_ops/health/ready") {
@@ -163,7 +163,7 @@ fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
     let refused = client.put("early", &[], b"early").unwrap();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     server.resume().unwrap();
-    instance.ready();
+    instance.ready().unwrap();
     assert_eq!(client.get("/_ops/health/ready").unwrap().status, 200);
     assert_eq!(client.put("late", &[], b"late").unwrap().status, 200);
     let metrics = client.get("/_ops/metrics").unwrap();
@@ -173,21 +173,130 @@ fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
 #[test]
 fn instances_share_one_root_key_or_do_not_start() {
     let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
-    let mut first = Instance::new(folder.path(), 0, &server.url());
-    let second = Instance::new(folder.path(), 1, &server.url());
-    let without = first.refused(&[]);
+    let mut first = alone(folder.path(), 0, &server.url());
+    let second = alone(folder.path(), 1, &server.url());
+    let without = first.refused(&[]).unwrap();
     assert!(without.contains("share its root key"), "{without}");
-    first.start();
+    first.start().unwrap();
     let other = "ff".repeat(32);
-    let refused = second.refused(&["--root-key", &other]);
+    let refused = second.refused(&["--root-key", &other]).unwrap();
     assert!(refused.contains("instances with another root key"), "{refused}");
-    let twin = Instance::new(folder.path(), 0, &server.url());
-    let refused = twin.refused(&["--root-key", instance::ROOT_KEY]);
+    let twin = alone(folder.path(), 0, &server.url());
+    let refused = twin.refused(&["--root-key", instance::ROOT_KEY]).unwrap();
     assert!(refused.contains("another instance keeps its bodies there"), "{refused}");
     // Bodies of other records are not taken for theirs.
     let others = PostgresServer::start().unwrap();
     first.kill();
-    let astray = Instance::new(folder.path(), 0, &others.url());
-    let refused = astray.refused(&["--root-key", instance::ROOT_KEY]);
+    let astray = alone(folder.path(), 0, &others.url());
+    let refused = astray.refused(&["--root-key", instance::ROOT_KEY]).unwrap();
     assert!(refused.contains("belong to other records"), "{refused}");
+}
+
+#[test]
+fn of_swaps_of_one_object_through_several_instances_none_is_lost() {
+    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let instances = started(&server, &folder);
+    let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
+    assert_eq!(clients[0].put("counter", &[], b"0").unwrap().status, 200);
+    let each = 8;
+    scope(|scope| {
+        for writer in 0..INSTANCES {
+            let clients = &clients;
+            scope.spawn(move || {
+                for number in 0..each {
+                    let client = clients[(writer + number) % INSTANCES];
+                    until(|| {
+                        let found = client.get("/open/counter").unwrap();
+                        let count: usize =
+                            String::from_utf8(found.body.clone()).unwrap().parse().unwrap();
+                        let tag = format!("If-Match: {}", found.header("etag").unwrap());
+                        let next = (count + 1).to_string();
+                        let answer = client.put("counter", &[&tag], next.as_bytes()).unwrap();
+                        assert!([200, 409, 412, 503].contains(&answer.status), "{answer:?}");
+                        (answer.status == 200).then_some(())
+                    })
+                    .unwrap();
+                }
+            });
+        }
+    });
+    for client in clients {
+        let found = client.get("/open/counter").unwrap();
+        assert_eq!(found.body, (INSTANCES * each).to_string().into_bytes());
+    }
+}
+
+#[test]
+fn an_upload_takes_its_parts_and_its_end_at_whichever_instance() {
+    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let mut instances = started(&server, &folder);
+    let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
+    let begun = clients[0].ask("POST", "/open/whole?uploads", &[], b"").unwrap();
+    assert_eq!(begun.status, 200, "{begun:?}");
+    let said = String::from_utf8(begun.body).unwrap();
+    let (_, rest) = said.split_once("<UploadId>").unwrap();
+    let (upload, _) = rest.split_once("</UploadId>").unwrap();
+    instances[0].kill();
+    instances[0].start().unwrap();
+    let tags = scope(|scope| {
+        let put = |number: usize| {
+            let client = clients[number % INSTANCES];
+            let path = format!("/open/whole?partNumber={}&uploadId={upload}", number + 1);
+            let put = move || {
+                let answer = client.ask("PUT", &path, &[], format!("part {number};").as_bytes());
+                let answer = answer.unwrap();
+                assert_eq!(answer.status, 200, "{answer:?}");
+                answer.header("etag").unwrap().to_owned()
+            };
+            scope.spawn(put)
+        };
+        let parts: Vec<_> = (0..2 * INSTANCES).map(put).collect();
+        parts.into_iter().map(|part| part.join().unwrap()).collect::<Vec<_>>()
+    });
+    let part = |(number, tag): (usize, &String)| {
+        format!("<Part><PartNumber>{}</PartNumber><ETag>{tag}</ETag></Part>", number + 1)
+    };
+    let parts: String = tags.iter().enumerate().map(part).collect();
+    let list = format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>");
+    let path = format!("/open/whole?uploadId={upload}");
+    let ends = scope(|scope| {
+        let end = |client: Client| {
+            let (path, list) = (&path, &list);
+            scope.spawn(move || client.ask("POST", path, &[], list.as_bytes()).unwrap())
+        };
+        let racers: Vec<_> = clients.iter().map(|&client| end(client)).collect();
+        racers.into_iter().map(|racer| racer.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(ends.iter().any(|end| end.status == 200), "{ends:?}");
+    assert!(ends.iter().all(|end| [200, 404, 409, 503].contains(&end.status)), "{ends:?}");
+    let whole: String = (0..2 * INSTANCES).map(|number| format!("part {number};")).collect();
+    for client in clients {
+        let found = client.get("/open/whole").unwrap();
+        assert_eq!((found.status, found.body), (200, whole.clone().into_bytes()));
+    }
+}
+
+/// The instance that says last that it keeps the store up.
+fn keeper(instances: &[Instance]) -> Option<usize> {
+    let keeps = |instance: &Instance| {
+        let logged = instance.logged().unwrap();
+        let last = logged.lines().rfind(|line| line.contains("keeps the store up"));
+        last.is_some_and(|line| line.contains("this instance"))
+    };
+    instances.iter().position(keeps)
+}
+
+#[test]
+fn one_instance_does_the_work_by_the_clock_until_it_is_paused_for_too_long() {
+    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let instances = started(&server, &folder);
+    let first = until(|| keeper(&instances)).unwrap();
+    instances[first].pause().unwrap();
+    let others: Vec<_> = (0..INSTANCES).filter(|number| *number != first).collect();
+    let is_keeper = |number: &usize| keeper(std::slice::from_ref(&instances[*number])).is_some();
+    let second = until(|| others.iter().copied().find(is_keeper)).unwrap();
+    instances[first].wake().unwrap();
+    until(|| (!is_keeper(&first)).then_some(())).unwrap();
+    assert!(is_keeper(&second));
+    assert_eq!((0..INSTANCES).filter(is_keeper).count(), 1);
 }

@@ -9,6 +9,7 @@ use triptych_core::time::{Clock, SystemClock};
 use super::fetch::FetchLimits;
 use super::origin_policy::OriginPolicy;
 use super::refusal::Refusal;
+use super::sharing::{Sharing, keep_alive};
 use super::{Inner, TabsApi};
 use crate::browser::Compat;
 use crate::engine::allowed_hosts::AllowedHosts;
@@ -28,6 +29,7 @@ pub struct Builder {
     replay: Option<crate::replay::Replay>,
     fetched_hosts: AllowedHosts,
     store: Option<Arc<dyn KeyValue>>,
+    place: String,
 }
 
 impl TabsApi {
@@ -46,6 +48,7 @@ impl TabsApi {
             replay: None,
             fetched_hosts: AllowedHosts::default(),
             store: None,
+            place: String::new(),
         }
     }
 }
@@ -129,11 +132,20 @@ impl Builder {
         self
     }
 
+    /// Sets the URL that other instances on the store send clients to, for profiles that run at this one.
+    #[must_use]
+    pub fn place(mut self, url: impl Into<String>) -> Self {
+        self.place = url.into();
+        self
+    }
+
     /// The service.
     ///
     /// # Errors
     /// [`SeedError`] if the seed cannot be used.
-    pub fn build(self) -> Result<TabsApi, SeedError> {
+    pub fn build(mut self) -> Result<TabsApi, SeedError> {
+        let shared = self.store.clone().filter(|store| !store.is_local());
+        let sharing = shared.map(|store| Sharing::new(store, &self.place, &mut *self.ids));
         let api = TabsApi(Arc::new(Inner {
             clock: self.clock,
             compat: self.compat,
@@ -150,7 +162,11 @@ impl Builder {
                 .filter(|hosts| !hosts.is_empty())
                 .map(FetchLimits::new),
             store: self.store,
+            sharing,
         }));
+        if api.0.sharing.is_some() {
+            tokio::spawn(keep_alive(Arc::downgrade(&api.0)));
+        }
         match api.restore() {
             Ok(()) => Ok(api),
             Err(Refusal::Seed(error)) => Err(error),

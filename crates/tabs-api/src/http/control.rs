@@ -45,6 +45,11 @@ impl TabsApi {
         }
         let profile = parameter(head, "profile").unwrap_or_else(|| FIRST_PROFILE.into());
         let parts: Vec<_> = path.split('/').skip(1).collect();
+        match parts.as_slice() {
+            ["profiles"] => {}
+            ["profiles", name, ..] => self.admit(name).await?,
+            _ => self.admit(&profile).await?,
+        }
         match (&head.method, parts.as_slice()) {
             (&Method::POST, []) => {
                 let action: UserAction = json_of(body)?;

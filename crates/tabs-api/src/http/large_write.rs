@@ -1,18 +1,22 @@
 //! Writes of rows, of which a start finds all or none, also where no batch holds them.
 //!
 //! What is too much for a batch is set down aside first, batch by batch, and marked once it is whole; then it goes to its places. A start that finds
-//! the mark brings it there again, and forgets what was set down without one. Commits reach the disk in their order, so nothing that came later is
-//! written over.
+//! the mark brings it there again, and forgets what was set down without one. Commits of a store of ours reach the disk in the order in which they
+//! were begun; on one that others share, each is begun once the one before it is answered. So nothing that came later is written over.
 
 use bytes::Bytes;
 use triptych_core::id::{Ids, SystemIds};
 use triptych_core::kv::{
-    BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, Batch, Durability, KeyValue, Span, StoreError, Version,
+    BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, Batch, Durability, KEY_BYTES_MAX, KeyValue, Span,
+    StoreError, Version,
 };
 use triptych_core::pending::Pending;
 
 /// The number of rows that a scan of the store takes.
 const PAGE: usize = 1_000;
+/// Rows of a batch, and their bytes: one more is the claim that its writer has on the profile.
+const ROWS_MAX: usize = BATCH_OPERATIONS_MAX - 1;
+const BYTES_MAX: usize = BATCH_BYTES_MAX - KEY_BYTES_MAX;
 /// The prefix of rows that were set down, by the id of their write. No name of a profile has this sign.
 const ASIDE: &[u8] = b"!aside/";
 /// The prefix of the marks of writes that were set down whole.
@@ -56,50 +60,92 @@ pub(super) fn rows_under(
 /// # Errors
 /// [`StoreError`].
 pub(super) async fn commit(store: &dyn KeyValue, writes: Vec<Write>) -> Result<(), StoreError> {
+    if !store.is_local() {
+        return commit_in_turn(store, steps(writes)).await;
+    }
     for commit in begin(store, writes) {
         commit.await?;
     }
     Ok(())
 }
 
-/// Begins to write rows, of which a start finds all or none: those of a later call come after those of an earlier one.
+/// Commits batches one after the other.
+///
+/// # Errors
+/// [`StoreError`] of the first that failed; none after it is tried.
+pub(super) async fn commit_in_turn(
+    store: &dyn KeyValue,
+    batches: Vec<Vec<Write>>,
+) -> Result<(), StoreError> {
+    for batch in batches {
+        commit_batch(store, batch).await?;
+    }
+    Ok(())
+}
+
+/// Begins to write rows to a store of ours, of which a start finds all or none: those of a later call come after those of an earlier one.
 pub(super) fn begin(store: &dyn KeyValue, writes: Vec<Write>) -> Vec<Commit> {
-    let mut batches: Vec<_> = batches(writes).collect();
-    if batches.len() < 2 {
-        return batches.pop().map(|batch| commit_batch(store, batch)).into_iter().collect();
+    steps(writes).into_iter().map(|batch| commit_batch(store, batch)).collect()
+}
+
+/// The batches of a write, in their order.
+fn steps(writes: Vec<Write>) -> Vec<Vec<Write>> {
+    let in_place: Vec<_> = batches(writes).collect();
+    if in_place.len() < 2 {
+        return in_place;
     }
     let mut id = [0; ID_BYTES];
     SystemIds.fill(&mut id);
     let mark = Bytes::from([WHOLE, &id].concat());
-    let set_down: Vec<Write> = batches.iter().flatten().map(|row| aside(&id, row)).collect();
+    let set_down: Vec<Write> = in_place.iter().flatten().map(|row| aside(&id, row)).collect();
     let taken_up = set_down.iter().map(|(key, _)| (key.clone(), None)).collect();
-    let mut commits = begin_each(store, set_down);
-    commits.push(commit_batch(store, vec![(mark.clone(), Some(Bytes::new()))]));
-    commits.extend(batches.into_iter().map(|batch| commit_batch(store, batch)));
-    commits.push(commit_batch(store, vec![(mark, None)]));
-    commits.extend(begin_each(store, taken_up));
-    commits
+    let mut steps: Vec<_> = batches(set_down).collect();
+    steps.push(vec![(mark.clone(), Some(Bytes::new()))]);
+    steps.extend(in_place);
+    steps.push(vec![(mark, None)]);
+    steps.extend(batches(taken_up));
+    steps
 }
 
-/// Goes on with the writes that an end of the process or of the machine left half: to be called at a start, before anything is read.
+/// Goes on with the writes that an end of the process or of the machine left half, on a store of ours: to be called at a start, before anything
+/// is read.
 ///
 /// # Errors
 /// As [`KeyValue::scan`].
 pub(super) fn finish(store: &dyn KeyValue) -> Result<(), StoreError> {
+    // Whoever waits for a later commit waits for these.
+    unfinished(store, |_| true)?.into_iter().for_each(|batch| drop(commit_batch(store, batch)));
+    Ok(())
+}
+
+/// The batches that finish the writes that an end of the process or of the machine left half, of rows that are `own`, in their order: before any
+/// of these rows is read, by the one that writes them.
+///
+/// # Errors
+/// As [`KeyValue::scan`].
+pub(super) fn unfinished(
+    store: &dyn KeyValue,
+    own: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<Vec<Write>>, StoreError> {
+    let mut steps = Vec::new();
     for (id, _) in rows_under(store, WHOLE)? {
         let rows = rows_under(store, &[ASIDE, &id].concat())?;
+        // All rows of a write are of one profile.
+        if rows.first().is_some_and(|(key, _)| !own(key.get(1..).unwrap_or_default())) {
+            continue;
+        }
         let writes = rows.into_iter().filter_map(|(key, value)| match key.split_first()? {
             (&PUT, key) => Some((key.to_vec().into(), Some(value.into()))),
             (&FORGET, key) => Some((key.to_vec().into(), None)),
             _ => None,
         });
-        // Whoever waits for a later commit waits for these.
-        drop(begin_each(store, writes.collect()));
-        drop(commit_batch(store, vec![([WHOLE, &id].concat().into(), None)]));
+        steps.extend(batches(writes.collect()));
+        steps.push(vec![([WHOLE, &id].concat().into(), None)]);
     }
-    let left = rows_under(store, ASIDE)?.into_iter();
-    drop(begin_each(store, left.map(|(key, _)| ([ASIDE, &key].concat().into(), None)).collect()));
-    Ok(())
+    let is_own = |key: &[u8]| own(key.get(ID_BYTES + 1..).unwrap_or_default());
+    let left = rows_under(store, ASIDE)?.into_iter().filter(|(key, _)| is_own(key));
+    steps.extend(batches(left.map(|(key, _)| ([ASIDE, &key].concat().into(), None)).collect()));
+    Ok(steps)
 }
 
 /// The row that stands for another one until its write is whole.
@@ -107,10 +153,6 @@ fn aside(id: &[u8], (key, value): &Write) -> Write {
     let sign = if value.is_some() { PUT } else { FORGET };
     let key = [ASIDE, id, &[sign], key].concat().into();
     (key, Some(value.clone().unwrap_or_default()))
-}
-
-fn begin_each(store: &dyn KeyValue, writes: Vec<Write>) -> Vec<Commit> {
-    batches(writes).map(|batch| commit_batch(store, batch)).collect()
 }
 
 fn commit_batch(store: &dyn KeyValue, writes: Vec<Write>) -> Commit {
@@ -128,7 +170,7 @@ fn batches(writes: Vec<Write>) -> impl Iterator<Item = Vec<Write>> {
         let mut bytes = 0;
         while let Some((key, value)) = writes.peek() {
             let size = key.len() + value.as_ref().map_or(0, Bytes::len);
-            if batch.len() == BATCH_OPERATIONS_MAX || bytes + size > BATCH_BYTES_MAX {
+            if batch.len() == ROWS_MAX || bytes + size > BYTES_MAX {
                 break;
             }
             bytes += size;

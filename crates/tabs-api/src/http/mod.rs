@@ -14,6 +14,7 @@ mod request;
 mod router;
 mod schema;
 mod service;
+mod sharing;
 mod socket;
 mod sse;
 #[cfg(feature = "testing")]
@@ -35,6 +36,7 @@ use self::fetch::FetchLimits;
 use self::origin_policy::OriginPolicy;
 use self::profiles::ProfileEntry;
 use self::refusal::Refusal;
+use self::sharing::Sharing;
 use self::token::Tokens;
 use crate::browser::Compat;
 use crate::seed::Seed;
@@ -66,6 +68,8 @@ struct Inner {
     replay: Option<std::sync::Mutex<crate::replay::Replay>>,
     fetching: Option<Arc<FetchLimits>>,
     store: Option<Arc<dyn KeyValue>>,
+    /// This instance among those that share the store, where others do.
+    sharing: Option<Sharing>,
 }
 
 impl TabsApi {

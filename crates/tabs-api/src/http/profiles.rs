@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use triptych_core::kv::{KeyValue, StoreError};
+use triptych_core::kv::{Guarded, KeyValue, StoreError};
 
 use super::fetch::{FetchedPages, Fetcher};
-use super::large_write::{Commit, begin, commit, finish, rows_under};
+use super::large_write::{Commit, Write, begin, commit, finish, rows_under};
 use super::profile::Profile;
 use super::refusal::Refusal;
 use super::token::{TokenHash, hash};
@@ -36,11 +36,13 @@ pub(super) struct ProfileEntry {
     /// The extensions that the seed file has, and every start has with it.
     from_seed_file: BTreeSet<String>,
     is_kept: bool,
+    /// The store as its owner writes to it, where instances share that.
+    pub(super) claim: Option<Arc<Guarded>>,
 }
 
 /// The rows of a profile's browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rows {
+pub(super) enum Rows {
     /// None are kept.
     None,
     /// It begins without any: those of its name are of one that came to an end half made.
@@ -49,11 +51,15 @@ enum Rows {
     Kept,
 }
 
+/// The rows of a record, and the store that they go to.
+type RecordRows = (Arc<dyn KeyValue>, Vec<Write>);
+
 /// The record that is kept of a profile beside the rows of its browser.
 #[derive(Serialize, Deserialize)]
-struct Record {
-    seed: Seed,
-    tokens: BTreeMap<String, TokenHash>,
+pub(super) struct Record {
+    pub(super) seed: Seed,
+    /// The hash of each extension's token.
+    pub(super) tokens: BTreeMap<String, TokenHash>,
 }
 
 impl ProfileEntry {
@@ -97,8 +103,12 @@ impl ProfileEntry {
 }
 
 impl TabsApi {
-    /// Makes the profile of the seed file, and brings back those that were kept.
+    /// Makes the profile of the seed file, and brings back those that were kept. Where instances share the store, each profile is opened by
+    /// the one that is asked for it.
     pub(super) fn restore(&self) -> Result<(), Refusal> {
+        if self.0.sharing.is_some() {
+            return self.know_seed_tokens();
+        }
         let mut records = match &self.0.store {
             Some(store) => {
                 finish(&**store)?;
@@ -106,22 +116,45 @@ impl TabsApi {
             }
             None => BTreeMap::new(),
         };
+        self.add_first_profile(records.remove(FIRST_PROFILE), None)?;
+        for (name, Record { seed, tokens }) in records {
+            self.add_profile(&name, seed, tokens, BTreeSet::new(), Rows::Kept, None)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of whose the tokens of the seed file are, and checks the seed.
+    fn know_seed_tokens(&self) -> Result<(), Refusal> {
+        let mut seed = self.0.seed.clone();
+        seed.assign_ids()?;
+        let mut owners = self.tokens_mut();
+        for install in seed.extensions {
+            if let (Some(id), Some(token)) = (install.id, install.token) {
+                owners.insert(hash(&token), (FIRST_PROFILE.to_owned(), id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the profile of the seed file, with what was kept of it.
+    pub(super) fn add_first_profile(
+        &self,
+        kept: Option<Record>,
+        claim: Option<Arc<Guarded>>,
+    ) -> Result<(), Refusal> {
         let mut seed = self.0.seed.clone();
         seed.assign_ids()?;
         let from_seed_file: BTreeSet<_> =
             seed.extensions.iter().filter_map(|install| install.id.clone()).collect();
         let mut tokens = BTreeMap::new();
-        if let Some(kept) = records.remove(FIRST_PROFILE) {
+        if let Some(kept) = kept {
             let is_new = |install: &Install| {
                 !install.id.as_ref().is_some_and(|id| from_seed_file.contains(id))
             };
             seed.extensions.extend(kept.seed.extensions.into_iter().filter(is_new));
             tokens = kept.tokens;
         }
-        self.add_profile(FIRST_PROFILE, seed, tokens, from_seed_file, Rows::Kept)?;
-        for (name, record) in records {
-            self.add_profile(&name, record.seed, record.tokens, BTreeSet::new(), Rows::Kept)?;
-        }
+        self.add_profile(FIRST_PROFILE, seed, tokens, from_seed_file, Rows::Kept, claim)?;
         Ok(())
     }
 
@@ -141,19 +174,26 @@ impl TabsApi {
         }
         let mut seed = seed;
         seed.assign_ids()?;
+        for token in seed.extensions.iter().filter_map(|install| install.token.as_deref()) {
+            if self.profile_of(hash(token))?.is_some() {
+                return Err(Refusal::TokenTaken);
+            }
+        }
         let rows = if is_kept { Rows::New } else { Rows::None };
-        let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), rows)?;
+        let claim = if is_kept { self.claim_new(name).await? } else { None };
+        let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), rows, claim)?;
         self.record(name).await?;
         Ok(entry)
     }
 
-    fn add_profile(
+    pub(super) fn add_profile(
         &self,
         name: &str,
         mut seed: Seed,
         mut known: BTreeMap<String, TokenHash>,
         from_seed_file: BTreeSet<String>,
         rows: Rows,
+        claim: Option<Arc<Guarded>>,
     ) -> Result<ProfileEntry, Refusal> {
         seed.browser_version = seed.browser_version.or(self.0.browser_version);
         let mut tokens = BTreeMap::new();
@@ -171,11 +211,17 @@ impl TabsApi {
         }
         let mut owners = self.tokens_mut();
         let mut own = BTreeSet::new();
-        if tokens.values().any(|token| owners.contains_key(token) || !own.insert(token)) {
+        let is_others = |id: &String, token| {
+            owners.get(token).is_some_and(|(profile, other)| profile != name || other != id)
+        };
+        if tokens.iter().any(|(id, token)| is_others(id, token) || !own.insert(token)) {
             return Err(Refusal::TokenTaken);
         }
         let prefix = [name.as_bytes(), b"/"].concat();
-        let store = self.0.store.clone().filter(|_| rows != Rows::None);
+        let store = match &claim {
+            Some(claim) => Some(Arc::clone(claim) as Arc<dyn KeyValue>),
+            None => self.0.store.clone().filter(|_| rows != Rows::None),
+        };
         let kept_rows = match &store {
             Some(store) if rows == Rows::Kept => rows_under(&**store, &prefix)?,
             _ => Vec::new(),
@@ -196,6 +242,7 @@ impl TabsApi {
             tokens,
             from_seed_file,
             is_kept,
+            claim,
         };
         fetched.wakes(&entry.profile);
         for (id, token) in &entry.tokens {
@@ -210,17 +257,25 @@ impl TabsApi {
         let entry = self.profiles_mut().remove(name).ok_or(Refusal::NoSuchProfile)?;
         self.tokens_mut().retain(|_, (profile, _)| profile != name);
         entry.profile.remove();
-        if let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) {
+        if let Some(store) = self.store_of(&entry) {
             let mut gone = Vec::new();
             for prefix in [[name.as_bytes(), b"/"].concat(), record_prefix(name)] {
-                let rows = rows_under(&**store, &prefix)?;
+                let rows = rows_under(&*store, &prefix)?;
                 gone.extend(
                     rows.into_iter().map(|(key, _)| ([&prefix[..], &key].concat().into(), None)),
                 );
             }
-            commit(&**store, gone).await?;
+            commit(&*store, gone).await?;
         }
-        Ok(())
+        self.give_up(&entry).await
+    }
+
+    /// The store of a profile that is kept, as its owner writes to it.
+    fn store_of(&self, entry: &ProfileEntry) -> Option<Arc<dyn KeyValue>> {
+        match &entry.claim {
+            Some(claim) => Some(Arc::clone(claim) as Arc<dyn KeyValue>),
+            None => self.0.store.clone().filter(|_| entry.is_kept),
+        }
     }
 
     /// Puts a profile back to its beginning; tokens and listeners stay.
@@ -330,6 +385,14 @@ impl TabsApi {
     /// # Errors
     /// `Seed`, `Store`.
     async fn record(&self, name: &str) -> Result<(), Refusal> {
+        if let Some(sharing) = &self.0.sharing {
+            let _turn = sharing.record_turn.lock().await;
+            let rows = self.record_rows(&self.profiles(), name)?;
+            return match rows {
+                Some((store, writes)) => Ok(commit(&*store, writes).await?),
+                None => Ok(()),
+            };
+        }
         for commit in self.begin_record(name)? {
             commit.await?;
         }
@@ -339,13 +402,24 @@ impl TabsApi {
     /// Begins to keep it under the lock under which it is read, so that of two changes at once the record of the later one stays.
     fn begin_record(&self, name: &str) -> Result<Vec<Commit>, Refusal> {
         let profiles = self.profiles_mut();
-        let entry = profiles.get(name).filter(|entry| entry.is_kept);
-        let Some((store, entry)) = self.0.store.as_ref().zip(entry) else {
-            return Ok(Vec::new());
+        let rows = self.record_rows(&profiles, name)?;
+        Ok(rows.map_or_else(Vec::new, |(store, writes)| begin(&*store, writes)))
+    }
+
+    /// The rows of the record of a profile, and the store that they go to; `None` where it is not kept.
+    fn record_rows(
+        &self,
+        profiles: &BTreeMap<String, ProfileEntry>,
+        name: &str,
+    ) -> Result<Option<RecordRows>, Refusal> {
+        let entry = profiles.get(name);
+        let kept = entry.and_then(|entry| Some((self.store_of(entry)?, entry)));
+        let Some((store, entry)) = kept else {
+            return Ok(None);
         };
         let text = serde_json::to_vec(&entry.record(name)).map_err(SeedError::from)?;
         let prefix = record_prefix(name);
-        let old = rows_under(&**store, &prefix)?;
+        let old = rows_under(&*store, &prefix)?;
         let mut writes: BTreeMap<Vec<u8>, Option<Bytes>> =
             old.into_iter().map(|(key, _)| (key, None)).collect();
         for (number, piece) in text.chunks(PIECE_BYTES).enumerate() {
@@ -353,7 +427,8 @@ impl TabsApi {
         }
         let writes =
             writes.into_iter().map(|(key, value)| ([&prefix[..], &key].concat().into(), value));
-        Ok(begin(&**store, writes.collect()))
+        let writes = writes.collect();
+        Ok(Some((store, writes)))
     }
 }
 
@@ -361,8 +436,34 @@ fn record_prefix(name: &str) -> Vec<u8> {
     [RECORDS, name.as_bytes(), b"/"].concat()
 }
 
+/// Returns whether a row is one of this profile: of its browser, or of its record.
+pub(super) fn is_row_of(name: &str, key: &[u8]) -> bool {
+    let rest = key.strip_prefix(RECORDS).unwrap_or(key).strip_prefix(name.as_bytes());
+    rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+/// The record that is kept of a profile.
+///
+/// # Errors
+/// `Store`.
+pub(super) fn read_record(store: &dyn KeyValue, name: &str) -> Result<Option<Record>, Refusal> {
+    let pieces = rows_under(store, &record_prefix(name))?;
+    let text: Vec<u8> = pieces.into_iter().flat_map(|(_, piece)| piece).collect();
+    (!text.is_empty()).then(|| record_of(name, &text)).transpose()
+}
+
+fn record_of(name: &str, text: &[u8]) -> Result<Record, Refusal> {
+    let damaged = |error: serde_json::Error| {
+        StoreError::Corrupt(format!("the record of profile {name}: {error}"))
+    };
+    Ok(serde_json::from_slice(text).map_err(damaged)?)
+}
+
 /// The records that are kept, by profile.
-fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
+///
+/// # Errors
+/// `Store`.
+pub(super) fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
     let mut texts = BTreeMap::<String, Vec<u8>>::new();
     for (key, piece) in rows_under(store, RECORDS)? {
         let key = String::from_utf8_lossy(&key).into_owned();
@@ -370,11 +471,8 @@ fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
         texts.entry(name.to_owned()).or_default().extend(piece);
     }
     let read = |(name, text): (String, Vec<u8>)| {
-        let record = serde_json::from_slice(&text);
-        let damaged = |error: serde_json::Error| {
-            StoreError::Corrupt(format!("the record of profile {name}: {error}"))
-        };
-        Ok((name.clone(), record.map_err(damaged)?))
+        let record = record_of(&name, &text)?;
+        Ok((name, record))
     };
     texts.into_iter().map(read).collect()
 }

@@ -37,6 +37,10 @@ pub(super) enum Refusal {
     NoSuchExtension,
     #[error("a profile of this name exists already")]
     ProfileExists,
+    #[error(
+        "the profile runs at another instance of those that share the store: ask {0}. It goes on elsewhere some seconds after that one has ended"
+    )]
+    RunsElsewhere(String),
     #[error("this token is another extension's already")]
     TokenTaken,
     #[error("the profile's state cannot be kept: {0}")]
@@ -61,6 +65,7 @@ impl Coded for Refusal {
             Self::NoSuchProfile => Row::of(404, "NoSuchProfile"),
             Self::NoSuchExtension => Row::of(404, "NoSuchExtension"),
             Self::ProfileExists => Row::of(409, "ProfileExists"),
+            Self::RunsElsewhere(_) => Row::of(421, "RunsElsewhere"),
             Self::TokenTaken => Row::of(409, "TokenTaken"),
             Self::Store(_) => Row::of(503, "Unavailable"),
             Self::Seed(_) => Row::of(400, "BadSeed"),

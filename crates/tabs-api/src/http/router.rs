@@ -77,6 +77,7 @@ impl TabsApi {
             *operation = "control";
             return self.control(head, path, &read(body).await?).await;
         }
+        self.admit_token(head).await?;
         #[cfg(feature = "replay")]
         if let Some(path) = path.strip_prefix("/oracle/") {
             *operation = "lab";

@@ -3,21 +3,30 @@
 //! Every change of the browser is a revision. Revisions are committed in their order, and nobody hears of
 //! a revision before it is kept.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 use triptych_core::kv::{KeyValue, StoreError};
 
-use super::large_write::{Commit, begin, rows_under};
+use super::large_write::{Commit, Write, begin, commit, rows_under};
 use crate::store::Row;
 
 /// The writer of a profile's rows.
 pub(super) struct ProfileWriter {
     store: Arc<dyn KeyValue>,
     prefix: Vec<u8>,
-    queue: mpsc::UnboundedSender<(u64, Vec<Commit>)>,
+    queue: mpsc::UnboundedSender<(u64, Work)>,
     progress: Arc<watch::Sender<Progress>>,
+}
+
+/// The work of keeping a revision.
+enum Work {
+    /// Begun, on a store of ours.
+    Begun(Vec<Commit>),
+    /// Rows to write once those before them are written, on a store that others share; and whether every other row goes.
+    InTurn(Vec<Write>, bool),
 }
 
 /// The revision up to which everything is durable.
@@ -27,6 +36,45 @@ struct Progress {
     failed: Option<StoreError>,
 }
 
+impl Work {
+    /// Returns once it is done.
+    ///
+    /// # Errors
+    /// The error of writing it.
+    async fn done(self, store: &dyn KeyValue, prefix: &[u8]) -> Result<(), StoreError> {
+        match self {
+            Self::Begun(commits) => {
+                for commit in commits {
+                    commit.await?;
+                }
+                Ok(())
+            }
+            Self::InTurn(mut writes, wipes) => {
+                if wipes {
+                    add_wiped(store, prefix, &mut writes)?;
+                }
+                commit(store, writes).await
+            }
+        }
+    }
+}
+
+/// Adds the end of every row below the prefix that is not written.
+///
+/// # Errors
+/// As [`KeyValue::scan`].
+fn add_wiped(
+    store: &dyn KeyValue,
+    prefix: &[u8],
+    writes: &mut Vec<Write>,
+) -> Result<(), StoreError> {
+    let written: BTreeSet<Bytes> = writes.iter().map(|(key, _)| key.clone()).collect();
+    let old = rows_under(store, prefix)?.into_iter();
+    let all = old.map(|(key, _)| Bytes::from([prefix, &key].concat()));
+    writes.extend(all.filter(|key| !written.contains(key)).map(|key| (key, None)));
+    Ok(())
+}
+
 impl ProfileWriter {
     /// Keeps rows under `prefix`; `on_progress` is called whenever more is kept. Needs a tokio runtime.
     pub(super) fn start(
@@ -34,17 +82,16 @@ impl ProfileWriter {
         prefix: &[u8],
         on_progress: impl Fn() + Send + 'static,
     ) -> Self {
-        let (queue, mut waiting) = mpsc::unbounded_channel::<(u64, Vec<Commit>)>();
+        let (queue, mut waiting) = mpsc::unbounded_channel::<(u64, Work)>();
         let progress = Arc::new(watch::Sender::new(Progress::default()));
         let report = Arc::clone(&progress);
+        let (kept, of) = (Arc::clone(&store), prefix.to_vec());
         tokio::spawn(async move {
-            while let Some((revision, commits)) = waiting.recv().await {
-                for commit in commits {
-                    if let Err(error) = commit.await {
-                        tracing::error!(%error, "the browser's state could not be kept");
-                        report.send_modify(|progress| progress.failed = Some(error));
-                        return on_progress();
-                    }
+            while let Some((revision, work)) = waiting.recv().await {
+                if let Err(error) = work.done(&*kept, &of).await {
+                    tracing::error!(%error, "the browser's state could not be kept");
+                    report.send_modify(|progress| progress.failed = Some(error));
+                    return on_progress();
                 }
                 report.send_modify(|progress| progress.revision = revision);
                 on_progress();
@@ -60,6 +107,11 @@ impl ProfileWriter {
             progress.revision += u64::from(advances);
             advances
         })
+    }
+
+    /// Returns whether something could not be kept: nothing is, from then on.
+    pub(super) fn has_failed(&self) -> bool {
+        self.progress.borrow().failed.is_some()
     }
 
     /// The last revision that is kept.
@@ -81,17 +133,18 @@ impl ProfileWriter {
             return Ok(());
         }
         let mut writes = Vec::new();
-        if wipes {
-            let old = rows_under(&*self.store, &self.prefix)?;
-            let is_gone = |key: &Vec<u8>| !rows.iter().any(|(new, _)| new == key);
-            let gone = old.into_iter().map(|(key, _)| key).filter(is_gone);
-            writes.extend(gone.map(|key| (self.key(&key), None)));
-        }
         writes
             .extend(rows.into_iter().map(|(key, value)| (self.key(&key), value.map(Bytes::from))));
-        let commits = begin(&*self.store, writes);
+        let work = if self.store.is_local() {
+            if wipes {
+                add_wiped(&*self.store, &self.prefix, &mut writes)?;
+            }
+            Work::Begun(begin(&*self.store, writes))
+        } else {
+            Work::InTurn(writes, wipes)
+        };
         // The task is gone only after a failure, which is told already.
-        let _ = self.queue.send((revision, commits));
+        let _ = self.queue.send((revision, work));
         Ok(())
     }
 

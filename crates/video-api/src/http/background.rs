@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use triptych_core::kv::run_blocking;
+use triptych_core::kv::{KeyValue, run_blocking};
 
 use super::service::Inner;
 use super::{ATTEMPTS_MAX, VideoApi};
@@ -35,12 +35,17 @@ impl Drop for BackgroundHandle {
     }
 }
 
-/// Sweeps orphans; again each day where other instances write to the store, which takes a second look.
+/// Sweeps orphans, if it is this instance that keeps the store up; again each day where other instances write to the store, which takes a second look.
 async fn sweep_orphans(service: Weak<Inner>) {
     while let Some(inner) = service.upgrade() {
         let service = BackgroundHandle::of(&VideoApi(inner));
+        let Some(store) = service.0.0.upkeep.store() else {
+            drop(service);
+            tokio::time::sleep(EVERY).await;
+            continue;
+        };
         let is_last = !service.0.0.blobs.is_shared();
-        let _ = tokio::task::spawn_blocking(move || service.0.sweep_orphans()).await;
+        let _ = tokio::task::spawn_blocking(move || service.0.sweep_orphans(&*store)).await;
         if is_last {
             break;
         }
@@ -51,6 +56,7 @@ async fn sweep_orphans(service: Weak<Inner>) {
 impl VideoApi {
     /// Starts what goes on beside the requests. It ends with the last handle of the service. Call it within a tokio runtime.
     pub fn start_background_tasks(&self) {
+        self.0.upkeep.start();
         let service = Arc::downgrade(&self.0);
         // What an earlier process deleted and did not free.
         self.sweep_soon();
@@ -58,9 +64,8 @@ impl VideoApi {
         tokio::spawn(async move {
             while let Some(inner) = service.upgrade() {
                 let service = BackgroundHandle::of(&Self(inner));
-                if let Ok(Err(error)) =
-                    tokio::task::spawn_blocking(move || service.0.end_sessions()).await
-                {
+                let kept_up = tokio::task::spawn_blocking(move || service.0.keep_up()).await;
+                if let Ok(Err(error)) = kept_up {
                     tracing::warn!(%error, "expired upload sessions are ended later");
                 }
                 tokio::time::sleep(EVERY).await;
@@ -74,8 +79,8 @@ impl VideoApi {
     }
 
     /// Frees what uploads left that an earlier process, or another instance, did not come to name.
-    fn sweep_orphans(&self) {
-        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+    fn sweep_orphans(&self, store: &dyn KeyValue) {
+        let blobs = &*self.0.blobs;
         let before = if blobs.is_shared() { self.0.clock.now() } else { self.0.started };
         match orphan::sweep(store, blobs, before, &|| self.goes_on()) {
             Ok(0) => {}
@@ -84,29 +89,40 @@ impl VideoApi {
         }
     }
 
-    /// Ends the sessions whose week is over, and frees what had arrived for them.
-    fn end_sessions(&self) -> Result<(), Error> {
-        let now = self.0.clock.now();
-        let mut ended = false;
-        loop {
-            let (any, more) =
-                run_blocking(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
-                    let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
-                    Ok::<_, Error>((!tx.is_read_only(), more))
-                })?;
-            ended |= any;
-            if !more {
-                break;
-            }
-        }
-        if ended {
-            self.sweep();
+    /// Does what is to be done by now, if it is this instance that keeps the store up: of what others delete, nobody tells it.
+    fn keep_up(&self) -> Result<(), Error> {
+        let Some(store) = self.0.upkeep.store() else {
+            return Ok(());
+        };
+        let ended = self.end_sessions(&*store)?;
+        if ended || self.0.upkeep.is_shared() {
+            self.sweep(&*store);
         }
         Ok(())
     }
 
-    /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
+    /// Ends the sessions whose week is over, and frees what had arrived for them; whether there were any.
+    fn end_sessions(&self, store: &dyn KeyValue) -> Result<bool, Error> {
+        let now = self.0.clock.now();
+        let mut ended = false;
+        loop {
+            let (any, more) = run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
+                let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
+                Ok::<_, Error>((!tx.is_read_only(), more))
+            })?;
+            ended |= any;
+            if !more {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it; of instances that share a store, the one
+    /// that keeps it up comes to it by itself.
     pub(crate) fn sweep_soon(&self) {
+        if self.0.upkeep.is_shared() {
+            return;
+        }
         self.0.sweep_wanted.store(true, Ordering::Release);
         if self.0.sweeping.swap(true, Ordering::AcqRel) {
             return;
@@ -116,7 +132,7 @@ impl VideoApi {
             let Inner { sweep_wanted, sweeping, .. } = &*service.0.0;
             loop {
                 sweep_wanted.store(false, Ordering::Release);
-                service.0.sweep();
+                service.0.sweep(&*service.0.0.store);
                 sweeping.store(false, Ordering::Release);
                 // What was deleted while the last rows were swept is not left for the next deletion.
                 if !service.0.goes_on()
@@ -130,12 +146,12 @@ impl VideoApi {
     }
 
     /// Frees the space of what was deleted or replaced. It blocks.
-    fn sweep(&self) {
-        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+    fn sweep(&self, store: &dyn KeyValue) {
+        let blobs = &*self.0.blobs;
         let goes_on = || self.goes_on();
         let swept = media::sweep(store, blobs, &mut self.ids(), &goes_on)
             .and_then(|_| crate::picture::sweep(store, blobs, &mut self.ids(), &goes_on));
-        if let Err(error) = self.sweep_rows() {
+        if let Err(error) = self.sweep_rows(store) {
             tracing::warn!(%error, "rows of what was deleted are swept again later");
         }
         if let Err(error) = swept {
@@ -144,11 +160,11 @@ impl VideoApi {
     }
 
     /// Removes the rows of what is gone, in steps that a restart continues.
-    fn sweep_rows(&self) -> Result<(), Error> {
+    fn sweep_rows(&self, store: &dyn KeyValue) -> Result<(), Error> {
         let step = || {
             // Reads that a step has disturbed are made again first.
             drop(self.0.closing_turn.write());
-            run_blocking(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))
+            run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))
         };
         while self.goes_on() && step()? {}
         Ok(())

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Semaphore;
 use triptych_core::blobs::Blobs;
+use triptych_core::host::Upkeep;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock, Timestamp};
@@ -28,6 +29,7 @@ pub(super) struct Inner {
     pub(super) blobs: Arc<dyn Blobs>,
     pub(super) clock: Arc<dyn Clock>,
     ids: SharedIds,
+    pub(super) upkeep: Arc<Upkeep>,
     pub(super) strict: bool,
     pub(super) external_url: Option<String>,
     pub(super) translator: Option<Arc<dyn Translator>>,
@@ -121,6 +123,7 @@ impl Builder {
         let started = Timestamp::from_millis(self.clock.now().millis());
         VideoApi(Arc::new(Inner {
             started,
+            upkeep: Upkeep::of(Arc::clone(&self.store)),
             store: self.store,
             responses: ResponseCache::new(),
             blobs: self.blobs,

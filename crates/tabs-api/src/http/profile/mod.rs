@@ -269,6 +269,11 @@ impl Profile {
         }
     }
 
+    /// Returns whether something of it could not be kept.
+    pub(super) fn has_failed(&self) -> bool {
+        self.writer.as_ref().is_some_and(ProfileWriter::has_failed)
+    }
+
     /// The last revision that may be told of.
     fn visible_revision(&self) -> u64 {
         self.writer.as_ref().map_or(u64::MAX, ProfileWriter::durable_revision)

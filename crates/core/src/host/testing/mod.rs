@@ -1,5 +1,7 @@
 //! A running service for tests: on a free port of loopback, gone when dropped.
 
+mod instance;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -7,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub use self::instance::{Answer, Client, Instance, until};
 use super::{Config, HostedService, Report, serve};
 use crate::time::SystemClock;
 
