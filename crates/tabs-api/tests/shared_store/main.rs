@@ -1,6 +1,10 @@
 //! Instances of the binary on one PostgreSQL: a profile runs at one of them, and goes on at another when that one is gone or was paused.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
 
 use serde_json::{Value, json};
 use triptych_core::host::testing::{Answer, Client, Instance, until};
