@@ -25,7 +25,7 @@ pub(crate) fn sharing(folder: &Path, number: usize, store: &str) -> Instance {
     alone(folder, number, store).sharing_bodies().unwrap()
 }
 
-/// What these tests ask for.
+/// The requests of these tests.
 pub(crate) trait Asks {
     fn put(self, key: &str, headers: &[&str], body: &[u8]) -> Option<Answer>;
     fn get(self, path: &str) -> Option<Answer>;

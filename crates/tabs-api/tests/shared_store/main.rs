@@ -51,7 +51,7 @@ fn count(tabs: &[String], url: &str) -> usize {
     tabs.iter().filter(|tab| *tab == url).count()
 }
 
-/// Whose profile it is, says whoever is asked for another's.
+/// Checks that a client is sent on to the owner of the profile.
 fn sent_on(answer: &Answer, owner: Client) {
     let answer_body = answer.json();
     assert_eq!(answer.status, 421, "{answer_body}");

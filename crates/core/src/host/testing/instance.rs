@@ -160,7 +160,7 @@ impl Instance {
         sent.success().then_some(()).ok_or_else(|| Error::other("it was not told"))
     }
 
-    /// What it has logged so far.
+    /// The lines that it has logged so far.
     ///
     /// # Errors
     /// If the log cannot be read.
