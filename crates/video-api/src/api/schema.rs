@@ -156,6 +156,26 @@ fn check_type(schema: &Value, value: &Value, path: &str) -> Result<(), (String, 
     Err((path.to_owned(), expected))
 }
 
+/// The path of the first member of a body, at any depth, that its type does not have.
+#[must_use]
+pub fn unknown_member(name: &str, body: &Map<String, Value>) -> Option<String> {
+    unknown_in(Shape::named(name)?, body, "")
+}
+
+fn unknown_in(shape: Shape, members: &Map<String, Value>, path: &str) -> Option<String> {
+    let dot = if path.is_empty() { "" } else { "." };
+    members.iter().find_map(|(name, value)| {
+        let path = format!("{path}{dot}{name}");
+        match (shape.member(name), value) {
+            (None, _) => Some(path),
+            (Some(member), Value::Object(members)) if member.has_members() => {
+                unknown_in(member, members, &path)
+            }
+            _ => None,
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +205,25 @@ mod tests {
         ] {
             assert_eq!(check(value).unwrap_err().0, path);
         }
+    }
+
+    #[test]
+    fn a_member_that_a_type_does_not_have_is_found_at_any_depth() {
+        let unknown = |value: Value| unknown_member("Video", value.as_object().unwrap());
+        for (value, path) in [
+            (serde_json::json!({"titel": "t"}), "titel"),
+            (serde_json::json!({"snippet": {"title": "t", "titel": "t"}}), "snippet.titel"),
+            (serde_json::json!({"localizations": {"de": {"name": "t"}}}), "localizations.de.name"),
+            (
+                serde_json::json!({"recordingDetails": {"location": {"lat": 1}}}),
+                "recordingDetails.location.lat",
+            ),
+        ] {
+            assert_eq!(unknown(value).as_deref(), Some(path));
+        }
+        let known = serde_json::json!({"snippet": {"tags": ["a"], "thumbnails": {"default": {"url": "u"}}},
+            "localizations": {"de": {"title": "t"}}, "status": "of another type"});
+        assert_eq!(unknown(known), None);
     }
 
     #[test]

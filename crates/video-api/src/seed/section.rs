@@ -13,6 +13,7 @@ use super::names::Names;
 use super::secrets::Secrets;
 use crate::account::ACCOUNTS;
 use crate::api::error::Error;
+use crate::api::schema;
 use crate::resource::channels::record::CHANNELS;
 
 /// A section of a seed file.
@@ -118,6 +119,42 @@ pub fn moment(text: Option<&str>, now: Timestamp) -> Result<Timestamp, Error> {
             path: "publishedAt".into(),
             expected: "RFC 3339",
         }),
+    }
+}
+
+/// Reads the moment at which a resource was published: beside its parts, or where the interface shows it.
+///
+/// # Errors
+/// [`Error::InvalidField`].
+pub fn published(
+    beside: Option<&str>,
+    snippet: Option<&Value>,
+    now: Timestamp,
+) -> Result<Timestamp, Error> {
+    let shown = snippet.and_then(|snippet| snippet.get("publishedAt"));
+    let Some(shown) = shown.filter(|_| beside.is_none()) else {
+        return moment(beside, now);
+    };
+    shown.as_str().and_then(Timestamp::from_rfc3339).ok_or_else(|| Error::InvalidField {
+        path: "snippet.publishedAt".into(),
+        expected: "RFC 3339",
+    })
+}
+
+/// Puts the parts that a resource of this type is given together as the body of a request, with their names.
+///
+/// # Errors
+/// [`Error::InvalidField`] for a member that the type does not have: what is misspelled would be left out silently.
+pub fn body(
+    type_name: &str,
+    given: &[(&'static str, Option<&Value>)],
+) -> Result<(Map<String, Value>, Vec<&'static str>), Error> {
+    let given = given.iter().filter_map(|(name, part)| Some((*name, (*part)?)));
+    let body: Map<_, _> =
+        given.clone().map(|(name, part)| (name.to_owned(), part.clone())).collect();
+    match schema::unknown_member(type_name, &body) {
+        Some(path) => Err(Error::InvalidField { path, expected: "a member of the resource" }),
+        None => Ok((body, given.map(|(name, _)| name).collect())),
     }
 }
 

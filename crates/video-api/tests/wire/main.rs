@@ -28,6 +28,7 @@ mod recorded;
 mod resources;
 mod rules;
 mod schema;
+mod seed_file;
 mod service;
 mod specification;
 mod subscriptions;

@@ -1,7 +1,7 @@
 //! The section of a seed file: sections of channels, in their order.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -11,7 +11,7 @@ use super::{new_id, patch, store};
 use crate::api::error::Error;
 use crate::record::json_fields::Body;
 use crate::seed::error::SeedError;
-use crate::seed::section::{SectionReader, SeedSection, channel_of};
+use crate::seed::section::{self, SectionReader, SeedSection, channel_of};
 
 /// The sections.
 pub(super) static SEED_SECTIONS: &[SeedSection] =
@@ -58,10 +58,7 @@ fn section(
         ("localizations", seed.localizations.as_ref()),
         ("targeting", seed.targeting.as_ref()),
     ];
-    let given = given.iter().filter_map(|(name, part)| Some((*name, (*part)?)));
-    let body: Map<_, _> =
-        given.clone().map(|(name, part)| (name.to_owned(), part.clone())).collect();
-    let parts: Vec<_> = given.map(|(name, _)| name).collect();
+    let (body, parts) = section::body("ChannelSection", &given)?;
     let mut made = Section { channel, ..Section::default() };
     let position = patch::write(tx, &mut made, Body::of(&body), &parts)?;
     store::insert(tx, &id, &made, position, now)?;

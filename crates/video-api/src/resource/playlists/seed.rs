@@ -1,7 +1,7 @@
 //! The section of a seed file: playlists with their items.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -17,7 +17,7 @@ use crate::resource::playlist_items::activity;
 use crate::resource::playlist_items::order::Order;
 use crate::resource::playlist_items::record::PlaylistItem;
 use crate::seed::error::SeedError;
-use crate::seed::section::{SectionReader, SeedSection, channel_of, moment};
+use crate::seed::section::{self, SectionReader, SeedSection, channel_of};
 
 /// The sections.
 pub(super) static SECTIONS: &[SeedSection] =
@@ -60,18 +60,14 @@ fn playlist(tx: &mut Tx<'_>, seed: &SeedPlaylist, now: Timestamp) -> Result<bool
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
     let title = channels::title(tx, &owner)?;
-    let mut made = Stored::made(owner, moment(seed.published_at.as_deref(), now)?);
+    let published = section::published(seed.published_at.as_deref(), Some(&seed.snippet), now)?;
+    let mut made = Stored::made(owner, published);
     let given = [
         ("snippet", Some(&seed.snippet)),
         ("status", seed.status.as_ref()),
         ("localizations", seed.localizations.as_ref()),
     ];
-    let body: Map<_, _> = given
-        .iter()
-        .filter_map(|(name, part)| Some(((*name).to_owned(), (*part)?.clone())))
-        .collect();
-    let parts: Vec<_> =
-        given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
+    let (body, parts) = section::body("Playlist", &given)?;
     patch::write(&mut made, &title, Body::of(&body), &parts)?;
     store::insert(tx, &id, &made)?;
     Ok(true)

@@ -18,7 +18,7 @@ use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::resource::channels::record as channels;
 use crate::seed::error::SeedError;
-use crate::seed::section::{SectionReader, SeedSection, channel_of, moment};
+use crate::seed::section::{self, SectionReader, SeedSection, channel_of, moment};
 
 /// The sections.
 pub(super) static SECTIONS: &[SeedSection] = &[
@@ -202,7 +202,7 @@ fn video(
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
     let title = channels::title(tx, &owner)?;
-    let published = moment(seed.published_at.as_deref(), now)?;
+    let published = section::published(seed.published_at.as_deref(), seed.snippet.as_ref(), now)?;
     let mut made = Stored::uploaded(&id, &owner, &title, published);
     if let Some(duration_ms) = seed.duration_ms {
         made.head.facts = Some(MediaInfo {
@@ -228,19 +228,18 @@ fn video(
         made.set("topicDetails", &topics.part());
     }
     let given = [
-        ("snippet", &seed.snippet),
-        ("status", &seed.status),
-        ("localizations", &seed.localizations),
-        ("recordingDetails", &seed.recording_details),
+        ("snippet", seed.snippet.as_ref()),
+        ("status", seed.status.as_ref()),
+        ("localizations", seed.localizations.as_ref()),
+        ("recordingDetails", seed.recording_details.as_ref()),
     ];
-    let body: Map<_, _> = given
-        .iter()
-        .filter_map(|(name, part)| Some(((*name).to_owned(), (*part).clone()?)))
-        .collect();
-    let parts: Vec<_> =
-        given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
+    let (body, parts) = section::body("Video", &given)?;
     VideoPatch { body: Body::of(&body), parts: &parts, now, is_new: true }
         .apply(&id, &title, &mut made)?;
+    // The service says it of a video, whoever declared it: no operation writes that.
+    let status = Body::of(&body).object("status", "status")?;
+    let told = status.map(|status| status.flag("madeForKids")).transpose()?.flatten();
+    made.head.made_for_kids = made.head.made_for_kids.or(told);
     store::insert(tx, &id, &made)?;
     if let Some(views) = seed.view_count {
         store::add_views(tx, &id, &made.head, views)?;

@@ -1,0 +1,69 @@
+//! Resources of a seed file: in the shape in which the interface shows them, with nothing left out silently.
+
+use serde_json::{Value, json};
+use triptych_core::kv::{Memory, Tx};
+use triptych_core::time::Timestamp;
+use video_api::seed::Seed;
+
+use crate::service::{SEED, Service};
+
+/// The refusal of a seed file with one thing in a section.
+fn refusal(section: &str, thing: &Value) -> Result<(), String> {
+    let account = json!({"id": "a", "channel": {"id": "UCa", "title": "A"}});
+    let text = json!({"accounts": [account], section: [thing]}).to_string();
+    let seed = Seed::parse(&text).map_err(|error| error.to_string())?;
+    let store = Memory::new();
+    let mut tx = Tx::new(&store);
+    (0..seed.len())
+        .try_for_each(|at| seed.apply(at, &mut tx, Timestamp::EPOCH, true).map(drop))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_member_that_a_resource_does_not_have_is_refused_with_its_path() {
+    let resources = [
+        ("videos", json!({"title": "t", "categoryId": "22"})),
+        ("playlists", json!({"title": "t"})),
+        ("channelSections", json!({"type": "recentUploads"})),
+    ];
+    for (section, snippet) in resources {
+        let good = json!({"owner": "a", "snippet": snippet});
+        assert_eq!(refusal(section, &good), Ok(()), "{section}");
+        for (part, path) in
+            [("snippet", "snippet.titel"), ("localizations", "localizations.de.titel")]
+        {
+            let mut bad = good.clone();
+            let place = if part == "snippet" { &mut bad["snippet"] } else { &mut bad[part]["de"] };
+            place["titel"] = "t".into();
+            let told = refusal(section, &bad).unwrap_err();
+            let expected = format!("{section}[0]: Invalid value at '{path}'");
+            assert!(told.starts_with(&expected), "{told}");
+        }
+    }
+    let video = json!({"owner": "a", "snippet": {"title": "t", "categoryId": "22"}, "recordingDetails": {"location": {"lat": 1}}});
+    let told = refusal("videos", &video).unwrap_err();
+    assert!(told.contains("'recordingDetails.location.lat'"), "{told}");
+}
+
+#[tokio::test]
+async fn a_resource_may_be_written_as_the_interface_shows_it() {
+    let mut seed: Value = serde_json::from_str(SEED).unwrap();
+    let shown = "2020-02-03T04:05:06Z";
+    let thumbnails =
+        json!({"default": {"url": "http://h/vi/old/default.jpg", "width": 120, "height": 90}});
+    let video = json!({"id": "old", "owner": "alice", "status": {"madeForKids": true, "uploadStatus": "processed"},
+        "snippet": {"title": "Old", "categoryId": "22", "publishedAt": shown, "channelTitle": "Alice", "thumbnails": thumbnails}});
+    let list =
+        json!({"id": "PLold", "owner": "alice", "snippet": {"title": "Old", "publishedAt": shown}});
+    seed["videos"].as_array_mut().unwrap().push(video);
+    seed["playlists"].as_array_mut().unwrap().push(list);
+    let service = Service::seeded(&seed.to_string()).await;
+    let video = service.list("/videos?part=snippet,status&id=old").await["items"][0].clone();
+    assert_eq!(video["snippet"]["publishedAt"], shown);
+    assert_eq!(video["status"]["madeForKids"], true);
+    let list = service.list("/playlists?part=snippet&id=PLold").await;
+    assert_eq!(list["items"][0]["snippet"]["publishedAt"], shown);
+    let snippet = json!({"title": "t", "categoryId": "22", "publishedAt": "yesterday"});
+    let told = refusal("videos", &json!({"owner": "a", "snippet": snippet})).unwrap_err();
+    assert!(told.contains("'snippet.publishedAt'"), "{told}");
+}
