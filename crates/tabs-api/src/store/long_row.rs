@@ -73,7 +73,7 @@ impl Pieces {
     }
 
     /// The rows that they are of, and how many each has; `None` if one is missing.
-    pub(super) fn join(self) -> Option<(Vec<(Vec<u8>, Vec<u8>)>, PieceCounts)> {
+    pub(super) fn join(self) -> Option<(Vec<Row>, PieceCounts)> {
         let (mut rows, mut counts) = (Vec::new(), PieceCounts::new());
         for (count, whole) in self.0.into_values() {
             let mut rest = whole.as_slice();
