@@ -55,6 +55,9 @@ fn pieces(key: &[u8], value: &[u8]) -> Vec<Vec<u8>> {
     whole.chunks(VALUE_BYTES_MAX).map(<[u8]>::to_vec).collect()
 }
 
+/// The key and the value of a row that was joined from its pieces.
+type WholeRow = (Vec<u8>, Vec<u8>);
+
 /// Pieces that were read, in the order of their keys.
 #[derive(Default)]
 pub(super) struct Pieces(BTreeMap<Place, (u32, Vec<u8>)>);
@@ -73,7 +76,7 @@ impl Pieces {
     }
 
     /// The rows that they are of, and how many each has; `None` if one is missing.
-    pub(super) fn join(self) -> Option<(Vec<Row>, PieceCounts)> {
+    pub(super) fn join(self) -> Option<(Vec<WholeRow>, PieceCounts)> {
         let (mut rows, mut counts) = (Vec::new(), PieceCounts::new());
         for (count, whole) in self.0.into_values() {
             let mut rest = whole.as_slice();

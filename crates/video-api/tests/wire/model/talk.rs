@@ -109,7 +109,7 @@ impl Talk {
             .for_each(|said| said.is_there = false);
     }
 
-    /// What `who` said that is still there.
+    /// The comments of `who` that are still there.
     pub(super) fn left_by(&self, who: usize) -> impl Iterator<Item = &str> {
         self.said
             .iter()
