@@ -98,9 +98,10 @@ mod tests {
 
     use super::*;
 
-    fn joined(
-        kept: &BTreeMap<Vec<u8>, Vec<u8>>,
-    ) -> Option<(BTreeMap<Vec<u8>, Vec<u8>>, PieceCounts)> {
+    /// What a store holds, by key.
+    type Kept = BTreeMap<Vec<u8>, Vec<u8>>;
+
+    fn joined(kept: &Kept) -> Option<(Kept, PieceCounts)> {
         let (mut pieces, mut rows) = (Pieces::default(), BTreeMap::new());
         for (key, value) in kept {
             match key.split_first()? {
@@ -113,7 +114,7 @@ mod tests {
         Some((rows, counts))
     }
 
-    fn keep(rows: Vec<Row>, kept: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+    fn keep(rows: Vec<Row>, kept: &mut Kept) {
         for (key, value) in rows {
             match value {
                 Some(value) => kept.insert(key, value),
