@@ -4,16 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::path::Path;
 
-use triptych_core::blobs::BlobId;
 use triptych_core::kv::Span;
 
 use crate::Outcome;
-use crate::writer::{Stores, WRITERS_RUN, body, open};
-
-/// The name in a record.
-pub(crate) fn blob_id(bytes: &[u8]) -> Option<BlobId> {
-    bytes.try_into().ok().map(BlobId)
-}
+use crate::writer::{Stores, WRITERS_RUN, blob_id, body, open};
 
 /// The answers that the writers got.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use triptych_core::blobs::{Blobs, Directory};
+use triptych_core::blobs::{BlobId, Blobs, Directory};
 use triptych_core::disk::SystemDisk;
 use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::{
@@ -56,6 +56,11 @@ pub(crate) fn open(
         PACK_BYTES_MAX,
     )?;
     Ok(Stores { kv: Arc::new(kv), blobs: Arc::new(blobs) })
+}
+
+/// The name of a body that stands in a record.
+pub(crate) fn blob_id(bytes: &[u8]) -> Option<BlobId> {
+    bytes.try_into().ok().map(BlobId)
 }
 
 /// The body of a writer's blob: small ones share packs, large ones have a file.
@@ -147,7 +152,7 @@ fn bodies(stores: &Stores, worker: u64) -> Result<(), String> {
             let found = stores.kv.get(key.as_bytes()).map_err(|error| failed(&error))?;
             let id = found.value.ok_or("a record vanished while it was written to")?;
             name_blob(stores, &mut ids, key, None).map_err(|error| failed(&error))?;
-            let id = crate::verify::blob_id(&id).ok_or("a record is not a name")?;
+            let id = blob_id(&id).ok_or("a record is not a name")?;
             stores.blobs.delete(id).wait().map_err(|error| failed(&error))?;
             acknowledge("gone", worker, gone)?;
         }

@@ -48,7 +48,7 @@ pub use postgres::PostgresServer;
 pub use postgres::{Postgres, PostgresConfig, PostgresUrl, PostgresUrlError};
 pub use run::{clear, read, run, run_blocking, settle};
 #[cfg(any(feature = "etcd", feature = "postgres"))]
-pub use shared::{SharedKeyValue, SharedStats};
+pub use shared::{SharedKeyValue, SharedStats, StoreConnection};
 pub use span::{Bounds, Order, Span};
 #[cfg(any(test, feature = "testing"))]
 pub use stalled::Stalled;

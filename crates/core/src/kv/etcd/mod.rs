@@ -31,7 +31,7 @@ use self::pool::Pool;
 pub use self::testing::EtcdCluster;
 pub use self::url::{EtcdUrl, EtcdUrlError};
 use super::shared::{
-    ASK_AGAIN, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, SharedStats, unavailable, wait,
+    ASK_AGAIN, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, unavailable, wait,
 };
 use super::{Batch, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key};
 use crate::id::SeededIds;
@@ -195,23 +195,8 @@ impl SharedKeyValue for Etcd {
         })
     }
 
-    fn health(&self) -> Result<(), String> {
-        self.pool.link.health()
-    }
-
-    fn wait_until_reached(&self, patience: Duration) -> Result<(), String> {
-        let _entered = self.thread.runtime.enter();
-        self.pool.link.wait_until_reached(patience)
-    }
-
-    fn reached(&self) -> Pending<Result<(), String>> {
-        let pool = Arc::clone(&self.pool);
-        let lost = Err(unavailable().to_string());
-        self.thread.watch(lost, async move { pool.link.reached().await })
-    }
-
-    fn stats(&self) -> SharedStats {
-        self.pool.link.counters.read()
+    fn connection(&self) -> StoreConnection<'_> {
+        StoreConnection { link: &self.pool.link, thread: &self.thread }
     }
 }
 

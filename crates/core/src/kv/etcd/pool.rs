@@ -27,7 +27,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(3);
 pub(super) struct Pool {
     pub(super) url: EtcdUrl,
     pub(super) keys: Keys,
-    pub(super) link: Link,
+    pub(super) link: Arc<Link>,
     pub(super) leases: Leases,
     places: Vec<Place>,
     /// The place from which the next connection is looked for.
@@ -50,7 +50,7 @@ impl Pool {
         Self {
             places: servers.map(place).collect(),
             keys: Keys::below(&schema),
-            link: Link::new(&url, PATIENCE, ids),
+            link: Arc::new(Link::new(&url, PATIENCE, ids)),
             leases: Leases::default(),
             next: AtomicUsize::new(0),
             url,

@@ -31,7 +31,8 @@ use self::pool::Pool;
 pub use self::testing::PostgresServer;
 pub use self::url::{PostgresUrl, PostgresUrlError};
 use super::shared::{
-    ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, SharedStats, unavailable, wait,
+    ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, unavailable,
+    wait,
 };
 use super::{Batch, Found, KEY_BYTES_MAX, KeyValue, Page, Span, StoreError, Version, check_key};
 use crate::id::SeededIds;
@@ -236,23 +237,8 @@ impl SharedKeyValue for Postgres {
         }))
     }
 
-    fn health(&self) -> Result<(), String> {
-        self.pool.link.health()
-    }
-
-    fn wait_until_reached(&self, patience: Duration) -> Result<(), String> {
-        let _entered = self.thread.runtime.enter();
-        self.pool.link.wait_until_reached(patience)
-    }
-
-    fn reached(&self) -> Pending<Result<(), String>> {
-        let pool = Arc::clone(&self.pool);
-        let lost = Err(unavailable().to_string());
-        self.thread.watch(lost, async move { pool.link.reached().await })
-    }
-
-    fn stats(&self) -> SharedStats {
-        self.pool.link.counters.read()
+    fn connection(&self) -> StoreConnection<'_> {
+        StoreConnection { link: &self.pool.link, thread: &self.thread }
     }
 }
 

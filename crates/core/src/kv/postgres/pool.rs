@@ -23,7 +23,7 @@ pub(super) struct Pool {
     pub(super) url: PostgresUrl,
     pub(super) schema: String,
     pub(super) statements: Statements,
-    pub(super) link: Link,
+    pub(super) link: Arc<Link>,
     writers: Vec<Slot>,
     readers: Vec<Slot>,
     /// Held while a connection is made: one shows what there is to know of the server, and one takes the steps of the schema.
@@ -37,7 +37,7 @@ struct Slot(RwLock<Option<Arc<Lane>>>);
 impl Pool {
     /// The places of so many connections of each role, all empty.
     pub(super) fn new(url: PostgresUrl, schema: &str, each: usize, ids: SeededIds) -> Self {
-        let link = Link::new(&url, PATIENCE, ids);
+        let link = Arc::new(Link::new(&url, PATIENCE, ids));
         let slots = || (0..each.max(1)).map(|_| Slot::default()).collect();
         Self {
             url,

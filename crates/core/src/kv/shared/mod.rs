@@ -4,12 +4,14 @@ mod engine_thread;
 mod link;
 mod stats;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use self::engine_thread::{EngineThread, unavailable, wait};
 pub(super) use self::link::{ConnectError, Link};
 pub use self::stats::SharedStats;
 use super::{KeyValue, StoreError};
+use crate::pending::Pending;
 
 /// Attempts at a read that meets writers, or loses its connection.
 pub(super) const READ_ATTEMPTS_MAX: u32 = 16;
@@ -26,21 +28,43 @@ pub trait SharedKeyValue: KeyValue {
     /// `Unavailable`.
     fn claim(&self, name: &str, value: &str) -> Result<String, StoreError>;
 
+    /// The connection to the store.
+    fn connection(&self) -> StoreConnection<'_>;
+
     /// Tells whether the store can be asked now.
     ///
     /// # Errors
     /// A sentence that says why not.
-    fn health(&self) -> Result<(), String>;
+    fn health(&self) -> Result<(), String> {
+        self.connection().link.health()
+    }
 
     /// Waits until the store is reached for the first time, on a thread that may block; not longer than `patience`.
     ///
     /// # Errors
     /// A sentence for a store that must not be used, or is not reached.
-    fn wait_until_reached(&self, patience: Duration) -> Result<(), String>;
+    fn wait_until_reached(&self, patience: Duration) -> Result<(), String> {
+        let connection = self.connection();
+        let _entered = connection.thread.runtime.enter();
+        connection.link.wait_until_reached(patience)
+    }
 
     /// Answers once the store is reached for the first time, with a sentence if it must not be used.
-    fn reached(&self) -> crate::pending::Pending<Result<(), String>>;
+    fn reached(&self) -> Pending<Result<(), String>> {
+        let connection = self.connection();
+        let link = Arc::clone(connection.link);
+        let lost = Err(unavailable().to_string());
+        connection.thread.watch(lost, async move { link.reached().await })
+    }
 
     /// Figures since it was opened.
-    fn stats(&self) -> SharedStats;
+    fn stats(&self) -> SharedStats {
+        self.connection().link.counters.read()
+    }
+}
+
+/// The connection of an engine to its store, and the thread that keeps it open.
+pub struct StoreConnection<'a> {
+    pub(super) link: &'a Arc<Link>,
+    pub(super) thread: &'a EngineThread,
 }
