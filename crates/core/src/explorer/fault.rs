@@ -1,9 +1,10 @@
 //! The injector: the n-th call of a kind fails, while the stores run or while they start, once or from then on.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::io::Errno;
 
 use super::life::{Life, Mark, Moment};
 use super::{Finding, restarted};
@@ -30,13 +31,19 @@ impl std::fmt::Display for FaultReport {
     }
 }
 
-/// Errors that calls fail with.
-const KINDS: [io::ErrorKind; 2] = [io::ErrorKind::Other, io::ErrorKind::StorageFull];
+/// The errors that a call of a kind fails with. One that comes short has moved a part before it fails: of a write, half is there.
+const fn errors(kind: CallKind) -> [Errno; 2] {
+    match kind {
+        CallKind::Open | CallKind::SyncDirectory | CallKind::List => [Errno::IO, Errno::MFILE],
+        CallKind::Create => [Errno::NOSPC, Errno::MFILE],
+        _ => [Errno::IO, Errno::NOSPC],
+    }
+}
 
 impl FaultReport {
     /// The seeds of the lives of an injection: one for each error.
     pub(super) fn seeds(seed: u64) -> impl Iterator<Item = u64> {
-        (seed..).take(KINDS.len())
+        (seed..).take(errors(CallKind::Read).len())
     }
 }
 
@@ -51,7 +58,7 @@ pub fn inject<L: Life>(
 ) -> Result<FaultReport, Box<Finding>> {
     let mut report = FaultReport::default();
     for kind in CallKind::ALL {
-        for (number, with) in (0_u64..).zip(KINDS) {
+        for (number, with) in (0_u64..).zip(errors(kind)) {
             for stays in [false, true] {
                 let mut at = seed % every;
                 while run((seed + number, &first), kind, at, with, stays, &mut report)? {
@@ -59,9 +66,11 @@ pub fn inject<L: Life>(
                 }
             }
         }
-        let mut at = seed % every;
-        while start((seed, &first), kind, at, &mut report)? {
-            at += every;
+        for with in errors(kind) {
+            let mut at = seed % every;
+            while start((seed, &first), kind, at, with, &mut report)? {
+                at += every;
+            }
         }
     }
     Ok(report)
@@ -72,7 +81,7 @@ fn failing(
     disk: &SimulatedDisk,
     kind: CallKind,
     at: u64,
-    with: io::ErrorKind,
+    with: Errno,
     stays: bool,
     mark: &Mark,
 ) -> (SimulatedDisk, Arc<AtomicU64>) {
@@ -97,7 +106,7 @@ fn run<L: Life>(
     (seed, first): (u64, &impl Fn(u64) -> L),
     kind: CallKind,
     at: u64,
-    with: io::ErrorKind,
+    with: Errno,
     stays: bool,
     report: &mut FaultReport,
 ) -> Result<bool, Box<Finding>> {
@@ -130,10 +139,11 @@ fn start<L: Life>(
     (seed, first): (u64, &impl Fn(u64) -> L),
     kind: CallKind,
     at: u64,
+    with: Errno,
     report: &mut FaultReport,
 ) -> Result<bool, Box<Finding>> {
     let told = |what: String| {
-        let what = format!("{kind:?} number {at} of a start fails: {what}");
+        let what = format!("{kind:?} number {at} of a start fails with {with}: {what}");
         Box::new(Finding { seed, state: at, what, lost: Vec::new() })
     };
     let mark = Mark::default();
@@ -147,7 +157,7 @@ fn start<L: Life>(
     let now = Moment::of(picture.mark);
     // A cut before it, so that the tree is filled anew.
     let left = picture.after(&picture.cut(seed));
-    let (faulty, met) = failing(&left, kind, at, io::ErrorKind::Other, false, &mark);
+    let (faulty, met) = failing(&left, kind, at, with, false, &mark);
     report.refused += u64::from(L::start(&faulty, 2).is_err());
     L::look(&restarted(&faulty.picture()), &lived, now, true).map_err(told)?;
     let again = left.picture();

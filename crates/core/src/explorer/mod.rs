@@ -30,6 +30,11 @@ const PICTURES_MAX: u64 = 12;
 const SECOND_PICTURES_MAX: u64 = 2;
 /// States that each picture is ended in, but for the kill.
 const CUTS: u64 = 3;
+/// Lives whose seed is a multiple of this are on a disk whose syncs of the tree and of bases are slow, at the most by so many calls.
+const SLOW_LIVES: u64 = 3;
+const SLOW_CALLS_MAX: u64 = 200;
+/// A picture is taken so many calls after a slow one was begun.
+const SLOW_CALLS_PICTURED: u64 = 3;
 /// One in so many states is lived on in, and ended again.
 const SECOND_LIVES: u64 = 4;
 
@@ -55,14 +60,16 @@ pub struct Explored {
     pub second_lives: u64,
     /// Changes that were not on disk when these states were left.
     pub pending_changes: u64,
+    /// Of these states, those of a moment at which a sync of the tree or of a base was held up.
+    pub slow_syncs: u64,
 }
 
 impl std::fmt::Display for Explored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { runs, states, second_lives, pending_changes } = self;
+        let Self { runs, states, second_lives, pending_changes, slow_syncs } = self;
         write!(
             f,
-            "{states} states of {runs} runs lost nothing, {second_lives} of them of a second life, with {pending_changes} changes that were not on disk"
+            "{states} states of {runs} runs lost nothing, {second_lives} of them of a second life and {slow_syncs} while a sync was slow, with {pending_changes} changes that were not on disk"
         )
     }
 }
@@ -120,6 +127,8 @@ fn run<L: Life>(
     let lived = life.live(&watched, &mark).map_err(|what| finding(what, Vec::new()))?;
     let mut pictures = watched.pictures();
     pictures.push(watched.picture());
+    // Those within a slow sync are few, and the states may be too few for all of a life.
+    pictures.sort_by_key(|picture| picture.slow_calls == 0);
     for (number, picture) in (0_u64..).zip(&pictures) {
         let mut chance = SeededIds::from_number(seed << 8 | number);
         for end in 0..=CUTS {
@@ -129,6 +138,7 @@ fn run<L: Life>(
             explored.states += 1;
             let plan = if end == 0 { picture.kill() } else { picture.cut(chance.next()) };
             explored.pending_changes += plan.0.len() as u64;
+            explored.slow_syncs += u64::from(picture.slow_calls > 0);
             let is_cut = end > 0;
             let look = |plan: &CrashPlan| {
                 let left = if is_cut { picture.after(plan) } else { picture.same_uptime() };
@@ -149,7 +159,7 @@ fn run<L: Life>(
     Ok(())
 }
 
-/// The disk with the sync left out, which takes pictures at calls that the seed chooses, and the mark that they bear.
+/// The disk with the sync left out, which takes pictures at calls that the seed chooses and may be slow with tree and bases, and the mark that they bear.
 fn watched(
     disk: &SimulatedDisk,
     seed: u64,
@@ -157,20 +167,34 @@ fn watched(
     is_first: bool,
 ) -> (SimulatedDisk, Mark) {
     let mark = Mark::default();
-    let marked = mark.clone();
+    let (marked, watched) = (mark.clone(), mark.clone());
     let mut chance = SeededIds::from_number(seed ^ 0x5EED);
     let every = 5 + chance.next() % 60;
     let (calls, taken) = (AtomicU64::new(chance.next() % every), AtomicU64::new(0));
     let pictures_max = if is_first { PICTURES_MAX } else { SECOND_PICTURES_MAX };
+    let is_slow = without.is_none() && seed.is_multiple_of(SLOW_LIVES);
+    let slow_calls = SLOW_CALLS_PICTURED + chance.next() % SLOW_CALLS_MAX;
+    let until_picture = AtomicU64::new(0);
     let rule = without.map(MissingSync::rule);
     let on_call = move |kind: CallKind, path: &Path| {
         if rule.as_ref().is_some_and(|rule| rule(kind, path)) {
             return CallOutcome::LeftOut;
         }
+        // A start waits for its own syncs, and calls nothing meanwhile.
+        let is_slow_call = is_slow
+            && kind == CallKind::Sync
+            && stores::is_of_background(path)
+            && Moment::of(watched.number()).on_disk > 0;
+        if is_slow_call {
+            until_picture.store(SLOW_CALLS_PICTURED, Ordering::Relaxed);
+            return CallOutcome::Slow(slow_calls);
+        }
+        let of_slow = until_picture
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| calls.checked_sub(1));
         let is_due = kind.changes_disk()
             && calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(every)
             && taken.fetch_add(1, Ordering::Relaxed) < pictures_max;
-        if is_due { CallOutcome::Pictured } else { CallOutcome::Made }
+        if is_due || of_slow == Ok(1) { CallOutcome::Pictured } else { CallOutcome::Made }
     };
     (disk.watched(on_call, move || marked.number()), mark)
 }

@@ -70,3 +70,9 @@ impl Stores {
 pub(super) fn data() -> &'static Path {
     Path::new("/data")
 }
+
+/// Returns whether a file is written while others go on: the tree of the records, or a base.
+pub(super) fn is_of_background(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.parent() == Some(&*data().join("kv")) && (name == "redb" || name.starts_with("base-"))
+}

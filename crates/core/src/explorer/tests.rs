@@ -18,6 +18,16 @@ fn no_kill_and_no_cut_loses_what_was_acknowledged_or_leaves_what_does_not_open()
     }
 }
 
+#[test]
+fn nothing_is_lost_while_the_syncs_of_tree_and_bases_are_slow() {
+    for (name, workload) in Workload::ALL {
+        let exploration = Exploration { seed: SLOW_LIVES, states: 40, without: None };
+        let explored = explore(&exploration, |seed| StoreLife::first(seed, workload));
+        let explored = explored.unwrap_or_else(|finding| panic!("{name}: {finding}"));
+        assert!(explored.slow_syncs > 0, "{explored:?}");
+    }
+}
+
 /// The disk as a cut leaves it that takes all that it can.
 fn all_lost(disk: &SimulatedDisk) -> SimulatedDisk {
     let picture = disk.picture();

@@ -2,7 +2,7 @@
 //! picture a state that a cut could have left.
 //!
 //! Writes and cuts of a file are pending until it is synced; names are pending until their directory is. A sync that fails loses what was
-//! pending, and the system goes on to show it until it is told to forget what it remembers.
+//! pending, and the system goes on to show it until it is told to forget what it remembers. A call may be slow, too: others are made meanwhile.
 
 mod crash;
 mod world;
@@ -10,12 +10,18 @@ mod world;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
+use rustix::io::Errno;
 
 pub use self::crash::{Choice, CrashPlan, Survival};
 use self::world::{InodeId, World};
 use super::{Disk, DiskFile, DiskLock};
+
+/// The longest time for which a slow call waits for others: where they wait for it, none comes.
+const SLOW_MAX: Duration = Duration::from_millis(300);
 
 /// Kinds of calls that change what is on the disk, or put it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,11 +46,13 @@ pub enum CallKind {
     Sync,
     /// A file is given a length.
     Truncate,
+    /// The names in a directory are read.
+    List,
 }
 
 impl CallKind {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::CreateDirectory,
         Self::Create,
         Self::Open,
@@ -55,12 +63,13 @@ impl CallKind {
         Self::Write,
         Self::Sync,
         Self::Truncate,
+        Self::List,
     ];
 
     /// Returns whether the disk is another after it.
     #[must_use]
     pub const fn changes_disk(self) -> bool {
-        !matches!(self, Self::Open | Self::Read)
+        !matches!(self, Self::Open | Self::Read | Self::List)
     }
 }
 
@@ -75,18 +84,28 @@ pub enum CallOutcome {
     /// It is a sync, which is left out and told as made.
     LeftOut,
     /// It fails; a write has written half, a sync loses what it was to put on disk.
-    Fails(io::ErrorKind),
+    Fails(Errno),
     /// A picture of the disk is taken before it is made.
     Pictured,
+    /// It is made after so many later calls, or when none of them comes.
+    Slow(u64),
 }
 
 /// The disk.
 #[derive(Clone)]
 pub struct SimulatedDisk {
     world: Arc<Mutex<World>>,
+    slow: Arc<SlowCalls>,
     pictures: Arc<Mutex<Vec<Picture>>>,
     mark: Arc<dyn Fn() -> u64 + Send + Sync>,
     on_call: Arc<OnCall>,
+}
+
+/// The calls that wait for later ones.
+#[derive(Default)]
+struct SlowCalls {
+    waiting: AtomicUsize,
+    called: Condvar,
 }
 
 /// A disk at one moment.
@@ -95,6 +114,8 @@ pub struct Picture {
     world: World,
     /// The number that the test had for this moment.
     pub mark: u64,
+    /// The slow calls that were under way.
+    pub slow_calls: usize,
 }
 
 impl SimulatedDisk {
@@ -111,6 +132,7 @@ impl SimulatedDisk {
     ) -> Self {
         Self {
             world: Arc::new(Mutex::new(world)),
+            slow: Arc::default(),
             pictures: Arc::default(),
             mark: Arc::new(mark),
             on_call: Arc::new(on_call),
@@ -127,6 +149,7 @@ impl SimulatedDisk {
     ) -> Self {
         Self {
             world: Arc::clone(&self.world),
+            slow: Arc::clone(&self.slow),
             pictures: Arc::clone(&self.pictures),
             mark: Arc::new(mark),
             on_call: Arc::new(on_call),
@@ -136,7 +159,12 @@ impl SimulatedDisk {
     /// A picture of it now.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        Picture { world: self.world.lock().clone(), mark: (self.mark)() }
+        self.picture_of(&self.world.lock())
+    }
+
+    fn picture_of(&self, world: &World) -> Picture {
+        let slow_calls = self.slow.waiting.load(Ordering::SeqCst);
+        Picture { world: world.clone(), mark: (self.mark)(), slow_calls }
     }
 
     /// The pictures that were taken since the last look.
@@ -150,17 +178,26 @@ impl SimulatedDisk {
         &self,
         kind: CallKind,
         (path, file): (&Path, Option<InodeId>),
-        run: impl FnOnce(&mut World, Option<io::ErrorKind>, bool) -> io::Result<T>,
+        run: impl FnOnce(&mut World, Option<Errno>, bool) -> io::Result<T>,
     ) -> io::Result<T> {
         let mut world = self.world.lock();
+        world.calls += 1;
+        self.slow.called.notify_all();
         let named = file.and_then(|inode| world.path_of(inode));
         match (self.on_call)(kind, named.as_deref().unwrap_or(path)) {
             CallOutcome::Made => run(&mut world, None, false),
             CallOutcome::LeftOut => run(&mut world, None, true),
             CallOutcome::Fails(with) => run(&mut world, Some(with), false),
             CallOutcome::Pictured => {
-                let mark = (self.mark)();
-                self.pictures.lock().push(Picture { world: world.clone(), mark });
+                self.pictures.lock().push(self.picture_of(&world));
+                run(&mut world, None, false)
+            }
+            CallOutcome::Slow(calls) => {
+                let until = world.calls + calls;
+                self.slow.waiting.fetch_add(1, Ordering::SeqCst);
+                let is_early = |world: &mut World| world.calls < until;
+                self.slow.called.wait_while_for(&mut world, is_early, SLOW_MAX);
+                self.slow.waiting.fetch_sub(1, Ordering::SeqCst);
                 run(&mut world, None, false)
             }
         }
@@ -251,7 +288,7 @@ impl Disk for SimulatedDisk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.world.lock().list(path)
+        self.simple(CallKind::List, path, |world| world.list(path))
     }
 
     fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {

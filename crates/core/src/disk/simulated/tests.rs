@@ -60,7 +60,7 @@ fn a_sync_that_fails_loses_what_the_system_goes_on_to_show() {
     let plain = SimulatedDisk::new();
     let disk = plain.watched(
         |kind, _| match kind {
-            CallKind::Sync => CallOutcome::Fails(io::ErrorKind::Other),
+            CallKind::Sync => CallOutcome::Fails(Errno::IO),
             _ => CallOutcome::Made,
         },
         || 0,
@@ -87,4 +87,35 @@ fn a_lock_is_held_until_it_is_dropped_and_no_longer_than_its_process() {
     assert!(disk.picture().same_uptime().lock(path).unwrap().is_some());
     drop(held);
     assert!(disk.lock(path).unwrap().is_some());
+}
+
+#[test]
+fn a_slow_sync_is_made_after_later_calls_and_a_picture_meanwhile_does_not_have_it() {
+    let plain = SimulatedDisk::new();
+    let slow = plain.watched(
+        |kind, path| match kind {
+            CallKind::Sync if path.ends_with("slow") => CallOutcome::Slow(3),
+            CallKind::Truncate => CallOutcome::Pictured,
+            _ => CallOutcome::Made,
+        },
+        || 0,
+    );
+    let (held, other) = (write(&slow, "/slow", b"late"), write(&slow, "/other", b"x"));
+    slow.sync_directory(Path::new("/")).unwrap();
+    let syncing = std::thread::spawn(move || held.sync());
+    while slow.picture().slow_calls == 0 {
+        std::thread::yield_now();
+    }
+    other.truncate(0).unwrap();
+    let pictures = slow.pictures();
+    assert_eq!(pictures.iter().map(|picture| picture.slow_calls).collect::<Vec<_>>(), [1]);
+    let without = pictures.iter().any(|picture| {
+        (0..50).any(|seed| content(&picture.after(&picture.cut(seed)), "/slow") == Some(Vec::new()))
+    });
+    assert!(without, "what is being synced may be lost");
+    syncing.join().unwrap().unwrap();
+    let picture = slow.picture();
+    assert!((0..50).all(|seed| {
+        content(&picture.after(&picture.cut(seed)), "/slow") == Some(b"late".to_vec())
+    }));
 }

@@ -52,13 +52,20 @@ pub(super) struct Directory {
 pub(super) struct World {
     pub(super) inodes: BTreeMap<usize, Inode>,
     pub(super) directories: BTreeMap<PathBuf, Directory>,
+    /// The calls that were made of it.
+    pub(super) calls: u64,
     locked: Arc<Mutex<BTreeSet<InodeId>>>,
 }
 
 impl Default for World {
     fn default() -> Self {
         let root = (PathBuf::from("/"), Directory::default());
-        Self { inodes: BTreeMap::new(), directories: [root].into(), locked: Arc::default() }
+        Self {
+            inodes: BTreeMap::new(),
+            directories: [root].into(),
+            calls: 0,
+            locked: Arc::default(),
+        }
     }
 }
 
