@@ -72,6 +72,7 @@ impl Browser {
         }
         tab.frozen = false;
         tab.has_alert = false;
+        tab.knows_language = false;
         (tab.audible, tab.sounds, tab.captured) = (false, false, false);
         tab.status = Status::Unloaded;
         tab.pending = None;

@@ -43,6 +43,7 @@ fn enter_history(
     let keeps_left = !stays && !is_same_url && !is_related;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
         left.is_cached = keeps_left;
+        left.knows_language = tab.knows_language;
     }
     let documents = tab.history.iter().map(|entry| entry.document);
     let document = match tab.history.get(tab.history_at) {
@@ -73,6 +74,7 @@ fn enter_history(
                 document,
                 was_used: tab.is_used,
                 is_cached: false,
+                knows_language: false,
             });
             tab.history_at = tab.history.len() - 1;
             false
@@ -215,6 +217,7 @@ impl Browser {
             .get(tab.history_at)
             .map(|entry| entry.title.clone())
             .filter(|_| is_traversal);
+        let is_reload = matches!(pending.kind, NavigationKind::Reload);
         let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
         if is_same_document && let Some(title) = &restored {
             tab.title = Arc::clone(title);
@@ -259,6 +262,10 @@ impl Browser {
                 return;
             };
             tab.was_shown = false;
+            // What is known of a page's language outlives its reload, and comes back with a page that was kept.
+            let entry = tab.history.get(tab.history_at).filter(|_| cache.came_back);
+            tab.knows_language =
+                entry.map_or(is_reload && tab.knows_language, |entry| entry.knows_language);
             tab.document_load = tab.load;
             // A page that comes back from the cache has its title, and has run its script.
             tab.keeps_title = cache.came_back;

@@ -1,4 +1,5 @@
 //! The language of a tab's page. Whoever asks for it waits for a page that is loading, and for one that was never shown in a window in front.
+//! It is read once, and then known for as long as the page stays, is loaded again or is kept for going back to it.
 
 use std::collections::BTreeMap;
 
@@ -56,9 +57,10 @@ impl Browser {
 
     /// Answers those who wait for the language of a tab's page, if it is there and was shown.
     pub(super) fn answer_languages(&mut self, id: TabId) {
-        let Some(tab) = self.strips.tab(id).filter(|tab| is_settled(tab)) else {
+        let Some(tab) = self.strips.tab_mut(id).filter(|tab| is_settled(tab)) else {
             return;
         };
+        tab.knows_language = true;
         let language = language_of(tab).to_owned();
         let waiting: Vec<_> = self.languages.take(id).collect();
         for request in waiting {
@@ -68,7 +70,8 @@ impl Browser {
 }
 
 fn is_settled(tab: &Tab) -> bool {
-    tab.status == Status::Complete && tab.was_shown && !tab.discarded
+    let is_there = tab.status == Status::Complete && !tab.discarded;
+    tab.knows_language || is_there && tab.was_shown
 }
 
 fn language_of(tab: &Tab) -> &str {

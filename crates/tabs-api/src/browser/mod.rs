@@ -150,7 +150,7 @@ impl Browser {
         if let Some(state) = browser.strips.tab_mut(tab) {
             state.url = "about:blank".into();
             state.title = "about:blank".into();
-            state.was_shown = true;
+            (state.was_shown, state.knows_language) = (true, true);
             state.is_fresh = false;
             state.history.push(HistoryEntry {
                 url: "about:blank".into(),
@@ -158,6 +158,7 @@ impl Browser {
                 document: 0,
                 was_used: false,
                 is_cached: false,
+                knows_language: true,
             });
         }
         if let Some(state) = browser.strips.window_mut(window) {

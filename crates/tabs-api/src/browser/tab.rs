@@ -111,6 +111,8 @@ pub struct HistoryEntry {
     pub was_used: bool,
     /// True if its page is kept in memory for going back to it.
     pub is_cached: bool,
+    /// True if the language of its page was known as it was left.
+    pub knows_language: bool,
 }
 
 /// A navigation that has not committed.
@@ -192,6 +194,8 @@ pub struct Tab {
     pub last_accessed: Timestamp,
     /// True if its page was ever shown in a window in front.
     pub was_shown: bool,
+    /// True if the language of its page was read: it is known while that page loads anew, too.
+    pub knows_language: bool,
     /// The time at which another one took its place in front, or at which it was made.
     pub hidden_at: Timestamp,
     /// Its pages, oldest first.
@@ -259,6 +263,7 @@ impl Tab {
             loaded_at: now,
             last_accessed: now,
             was_shown: false,
+            knows_language: false,
             hidden_at: now,
             history: Vec::new(),
             history_at: 0,

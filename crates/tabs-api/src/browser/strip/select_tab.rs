@@ -143,14 +143,15 @@ impl Browser {
     /// Loads a tab that is shown now and has no page, and lets a frozen one run.
     pub(super) fn run_shown_page(&mut self, id: TabId) -> Result<(), Error> {
         let tab = self.tab(id)?;
-        let (url, status, waits) = (tab.url.clone(), tab.status, tab.discarded);
-        if waits && self.is_minimized(id) {
+        let (url, status, is_discarded) = (tab.url.clone(), tab.status, tab.discarded);
+        let waits_no_more = tab.waits_to_load && self.focus.last() == Some(tab.window);
+        if is_discarded && self.is_minimized(id) {
             // Its page comes once the window is there to be seen.
             return Ok(());
         }
-        if waits {
+        if is_discarded {
             self.reload_discarded(id)?;
-        } else if status == Status::Unloaded && !url.is_empty() {
+        } else if waits_no_more || status == Status::Unloaded && !url.is_empty() {
             self.navigate(id, &url, NavigationKind::Restore);
         } else {
             self.unfreeze_soon(id);
