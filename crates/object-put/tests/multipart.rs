@@ -92,6 +92,33 @@ fn refused(answer: &Answer, status: u16, code: &str, message: &str) {
 }
 
 #[tokio::test]
+async fn only_the_completion_of_an_upload_makes_conditions() {
+    let world = World::new(NOW).await;
+    let begun = Upload::begin(&world, "/bkt/key", &[]).await;
+    let requests = || {
+        let copied = begun.part("2", b"").with("x-store-copy-source", "/bkt/other");
+        [Draft::new("POST", "/bkt/key?uploads", b""), begun.part("1", b"part"), copied]
+    };
+    world.store("/bkt/other", b"copied").await;
+    for (header, value) in [
+        ("if-match", "\"0123\""),
+        ("if-none-match", "*"),
+        ("if-modified-since", "Sat, 01 Jan 2022 00:00:00 GMT"),
+        ("if-unmodified-since", "Sat, 01 Jan 2022 00:00:00 GMT"),
+    ] {
+        for request in requests() {
+            let answer = world.send(&request.with(header, value)).await;
+            assert_eq!(code(&answer), (501, "NotImplemented".to_owned()), "{header}");
+            let named = answer.element("Header").unwrap();
+            assert_eq!(named.to_ascii_lowercase(), header);
+        }
+    }
+    for request in requests() {
+        assert_eq!(world.send(&request).await.status, 200);
+    }
+}
+
+#[tokio::test]
 async fn an_object_has_the_parts_that_the_list_names_and_nothing_else() {
     let world = World::new(NOW).await;
     let headers = [

@@ -202,41 +202,84 @@ pub fn key_id(secret: &str) -> String {
 /// Tells whether `text` is one that `pattern` describes, where `*` stands for any run of characters and `?` for one.
 #[must_use]
 pub fn matches(pattern: &str, text: &str) -> bool {
-    matches_by(pattern, text, |one, other| one == other)
+    matches_by(|at| token_at(pattern, at), text, |one, other| one == other)
 }
 
 /// The same for names of actions, whose letters may be of either case.
 #[must_use]
 pub fn matches_action(pattern: &str, action: &str) -> bool {
-    matches_by(pattern, action, |one, other| one.eq_ignore_ascii_case(&other))
+    matches_by(|at| token_at(pattern, at), action, |one, other| one.eq_ignore_ascii_case(&other))
 }
 
-fn matches_by(pattern: &str, text: &str, same: impl Fn(u8, u8) -> bool) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut here) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while here < text.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at, here));
-                at += 1;
-            }
-            Some(byte) if *byte == b'?' || text.get(here).is_some_and(|own| same(*own, *byte)) => {
-                at += 1;
-                here += 1;
-            }
-            _ => match star {
-                // Let the last star take one more character.
-                Some((star_at, taken)) => {
-                    star = Some((star_at, taken + 1));
-                    at = star_at + 1;
-                    here = taken + 1;
-                }
-                None => return false,
-            },
+/// The same for a pattern in which some stars and question marks stand for themselves.
+#[must_use]
+pub fn matches_tokens(pattern: &[Token], text: &str) -> bool {
+    matches_by(|at| pattern.get(at).copied(), text, |one, other| one == other)
+}
+
+/// A piece of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token {
+    /// Any run of bytes.
+    Run,
+    /// Any byte.
+    Any,
+    /// This byte.
+    Byte(u8),
+}
+
+impl Token {
+    /// The piece that a byte of a pattern is.
+    #[must_use]
+    pub const fn of(byte: u8) -> Self {
+        match byte {
+            b'*' => Self::Run,
+            b'?' => Self::Any,
+            byte => Self::Byte(byte),
         }
     }
-    pattern.iter().skip(at).all(|byte| *byte == b'*')
+}
+
+fn token_at(pattern: &str, at: usize) -> Option<Token> {
+    pattern.as_bytes().get(at).copied().map(Token::of)
+}
+
+fn matches_by(
+    pattern: impl Fn(usize) -> Option<Token>,
+    text: &str,
+    same: impl Fn(u8, u8) -> bool,
+) -> bool {
+    let text = text.as_bytes();
+    let (mut at, mut here) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(own) = text.get(here) {
+        let takes = match pattern(at) {
+            Some(Token::Run) => {
+                star = Some((at, here));
+                at += 1;
+                continue;
+            }
+            Some(Token::Any) => true,
+            Some(Token::Byte(byte)) => same(*own, byte),
+            None => false,
+        };
+        if takes {
+            at += 1;
+            here += 1;
+            continue;
+        }
+        // Let the last star take one more byte.
+        let Some((star_at, taken)) = star else {
+            return false;
+        };
+        star = Some((star_at, taken + 1));
+        at = star_at + 1;
+        here = taken + 1;
+    }
+    while pattern(at) == Some(Token::Run) {
+        at += 1;
+    }
+    pattern(at).is_none()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::request::encoded_word;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind, ZoneKind};
 use crate::store::lock::ObjectLock;
-use crate::store::precondition::{Precondition, check_of_writes};
+use crate::store::precondition::{Precondition, check_of_uploads, check_of_writes};
 use crate::store::tagging::Tags;
 use crate::store::version::{ContentHeaders, StorageClass};
 
@@ -329,6 +329,7 @@ impl PutHeaders {
     /// # Errors
     /// As [`PutHeaders::read`].
     pub fn of_upload(fields: &Fields<'_>, bucket: &Bucket, now: Timestamp) -> Result<Self, Error> {
+        check_of_uploads(fields)?;
         let values = Values::read(fields, bucket)?;
         if values.offset.is_some() {
             return Err(not_implemented(OFFSET));

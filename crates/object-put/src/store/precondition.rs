@@ -33,6 +33,15 @@ pub fn check_of_deletes(fields: &Fields<'_>) -> Result<(), Error> {
     check_of_writes(fields)
 }
 
+/// The same of what makes no object itself, the beginning of an upload and its parts: the completion is what a condition holds for.
+///
+/// # Errors
+/// [`Error::HeaderNotImplemented`].
+pub fn check_of_uploads(fields: &Fields<'_>) -> Result<(), Error> {
+    check_conditions(fields, &[("if-match", IF_MATCH), ("if-none-match", IF_NONE_MATCH)])?;
+    check_of_writes(fields)
+}
+
 fn check_conditions(fields: &Fields<'_>, refused: &[(&str, &'static str)]) -> Result<(), Error> {
     match refused.iter().find(|(name, _)| fields.has(name)) {
         Some((_, header)) => Err(Error::HeaderNotImplemented { header, reason: None }),

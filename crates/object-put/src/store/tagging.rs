@@ -39,9 +39,9 @@ impl TagTarget {
 }
 
 /// The most characters of a tag's key.
-const KEY_CHARACTERS_MAX: usize = 128;
+pub(crate) const KEY_CHARACTERS_MAX: usize = 128;
 /// The most characters of a tag's value.
-const VALUE_CHARACTERS_MAX: usize = 256;
+pub(crate) const VALUE_CHARACTERS_MAX: usize = 256;
 
 /// A set of tags, in the order they were given.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

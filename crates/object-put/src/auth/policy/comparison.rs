@@ -116,12 +116,13 @@ impl Comparison {
         }
     }
 
-    /// Tells whether the value of a request fits any of a policy, or none where it is negated.
-    pub(super) fn holds(self, values: &[String], found: &str) -> bool {
-        values.iter().any(|value| self.fits(value, found)) != self.is_negated
+    /// Tells whether it compares with patterns, in which wildcards count.
+    pub(super) fn is_of_patterns(self) -> bool {
+        self.kind == Kind::Pattern
     }
 
-    fn fits(self, value: &str, found: &str) -> bool {
+    /// Tells whether the value of a request fits one of a policy, before [`Self::is_negated`] is looked at.
+    pub(super) fn fits(self, value: &str, found: &str) -> bool {
         match self.kind {
             Kind::Text => value == found,
             Kind::TextIgnoringCase => value.eq_ignore_ascii_case(found),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::auth::policy::comparison::Comparison;
 use crate::auth::policy::condition_key::ConditionKey;
-use crate::auth::policy::{PolicyRequest, malformed, strings};
+use crate::auth::policy::{PolicyRequest, malformed, strings, variable};
 use crate::error::Error;
 use crate::request::dialect::neutral_encryption;
 
@@ -37,7 +37,10 @@ impl Test {
             let wants_absent = self.values.iter().any(|value| value == "true");
             return found.is_empty() == wants_absent;
         }
-        let fits = |found: &String| self.comparison.holds(&self.values, found);
+        let fits = |found: &String| {
+            let mut values = self.values.iter();
+            values.any(|value| self.fits(value, found, request)) != self.comparison.is_negated
+        };
         match (self.quantifier, found.is_empty()) {
             (Quantifier::All, _) => found.iter().all(fits),
             (Quantifier::Any, true) => self.if_exists,
@@ -47,9 +50,32 @@ impl Test {
         }
     }
 
+    /// Tells whether the value `found` of a request fits one of the policy. A variable without a value fits nothing.
+    fn fits(&self, value: &str, found: &str, request: &PolicyRequest<'_>) -> bool {
+        if !variable::has_any(value) {
+            return self.comparison.fits(value, found);
+        }
+        match self.comparison.is_of_patterns() {
+            true => variable::fits_pattern(value, found, request),
+            false => variable::resolve(value, request)
+                .is_some_and(|value| self.comparison.fits(&value, found)),
+        }
+    }
+
+    /// Tells whether each variable of its values is one.
+    pub(super) fn has_known_variables(&self) -> bool {
+        self.values.iter().all(|value| variable::are_known(value))
+    }
+
+    /// Takes what looks like variables for text.
+    pub(super) fn take_variables_for_text(&mut self) {
+        self.values.iter_mut().for_each(|value| *value = variable::as_text(value));
+    }
+
     /// Tells whether it keeps the world out: it names fixed values of what tells callers apart.
     pub(super) fn narrows(&self) -> bool {
-        let is_fixed = |value: &String| self.comparison.is_fixed(value);
+        let is_fixed =
+            |value: &String| self.comparison.is_fixed(value) && !variable::has_any(value);
         self.subject.narrows()
             && !self.if_exists
             && self.quantifier != Quantifier::All

@@ -63,7 +63,7 @@ pub(super) enum ConditionKey {
 }
 
 /// Names that no request has a value of here.
-const UNKNOWN: [&str; 14] = [
+const UNKNOWN: [&str; 15] = [
     "FederatedProvider",
     "MultiFactorAuthAge",
     "MultiFactorAuthPresent",
@@ -78,6 +78,7 @@ const UNKNOWN: [&str; 14] = [
     "SourceVpce",
     "TokenIssueTime",
     "VpcSourceIp",
+    "username",
 ];
 
 impl ConditionKey {
@@ -154,6 +155,11 @@ impl ConditionKey {
     /// Tells whether its values are ARNs, which name the provider in either vocabulary.
     pub(super) const fn is_arn(&self) -> bool {
         matches!(self, Self::PointArn | Self::PrincipalArn)
+    }
+
+    /// Tells whether a variable can stand for it: it has one value at the most, and the same one in either vocabulary.
+    pub(super) fn is_variable(&self) -> bool {
+        *self != Self::RequestTagKeys && !self.is_arn() && !self.is_of_encryption()
     }
 
     /// Tells whether its values differ in the two vocabularies.

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use crate::auth::account::{AccountDirectory, matches};
 use crate::auth::action::ActionTargets;
+use crate::auth::policy::condition::Test;
 use crate::auth::policy::{
     Choice, Effect, Policy, Principal, Principals, Statement, account_of, condition, malformed,
-    neutral_action, strings,
+    neutral_action, strings, variable,
 };
 use crate::error::Error;
 use crate::request::dialect::{
@@ -15,6 +16,8 @@ use crate::request::dialect::{
 use crate::store::access_point::is_directory_point_name;
 use crate::store::bucket::is_directory_name;
 
+/// The version of documents that have variables.
+const WITH_VARIABLES: &str = "2012-10-17";
 /// The most bytes of a policy document.
 const DOCUMENT_BYTES_MAX: usize = 20 * 1024;
 
@@ -31,6 +34,7 @@ impl Policy {
             .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
         let policy = Self::read(text)?;
         check_document(text)?;
+        policy.statements.iter().try_for_each(Statement::check_variables)?;
         policy.statements.iter().try_for_each(|statement| statement.check(bucket))?;
         Ok(policy)
     }
@@ -44,6 +48,7 @@ impl Policy {
             return Err(malformed("Policies must be at most 20 KiB"));
         }
         let policy = Self::read(document)?;
+        policy.statements.iter().try_for_each(Statement::check_variables)?;
         let is_here = |resource: &String| {
             let rest = resource.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '*']))
@@ -87,11 +92,32 @@ impl Policy {
             Some(one @ Value::Object(_)) => statement(one).map(|one| vec![one]),
             _ => Err(malformed("Missing required field Statement")),
         };
-        Ok(Self { document: text.to_owned(), statements: statements? })
+        let mut statements: Vec<Statement> = statements?;
+        if json.get("Version").and_then(Value::as_str) != Some(WITH_VARIABLES) {
+            statements.iter_mut().for_each(Statement::take_variables_for_text);
+        }
+        Ok(Self { document: text.to_owned(), statements })
     }
 }
 
 impl Statement {
+    /// Checks that each variable is one that requests can have a value of: else it would fit nothing, or be no denial.
+    fn check_variables(&self) -> Result<(), Error> {
+        if !self.resource.values.iter().all(|value| variable::are_known(value)) {
+            return Err(malformed("Policy has invalid resource"));
+        }
+        match self.tests.iter().all(Test::has_known_variables) {
+            true => Ok(()),
+            false => Err(malformed("Policy has an invalid condition value")),
+        }
+    }
+
+    /// Takes what looks like variables for text.
+    fn take_variables_for_text(&mut self) {
+        self.resource.values.iter_mut().for_each(|value| *value = variable::as_text(value));
+        self.tests.iter_mut().for_each(Test::take_variables_for_text);
+    }
+
     /// Checks that each of its names is one that can count: actions that are known and can be done to a resource of it, and resources
     /// in `bucket`.
     fn check(&self, bucket: &str) -> Result<(), Error> {

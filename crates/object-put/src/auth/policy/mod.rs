@@ -9,6 +9,7 @@ mod condition;
 mod condition_key;
 mod document;
 mod public_access;
+mod variable;
 
 pub use public_access::PublicAccessBlock;
 
@@ -17,7 +18,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use triptych_core::kv::Tx;
 
-use crate::auth::account::{Caller, matches, matches_action};
+use crate::auth::account::{Caller, matches_action};
 use crate::auth::policy::condition::Test;
 use crate::auth::policy::condition_key::ConditionKey;
 use crate::error::Error;
@@ -176,7 +177,7 @@ impl Statement {
         let permission = neutral_action(request.permission);
         self.principal.take(request.caller)
             && self.action.takes(|value| matches_action(value, &permission))
-            && self.resource.takes(|value| matches(value, request.resource))
+            && self.resource.takes(|value| variable::fits_pattern(value, request.resource, request))
             && self.tests.iter().all(|test| test.holds(request))
     }
 }
@@ -283,6 +284,69 @@ mod tests {
         assert_eq!(list("prefix=open/x"), Some(Effect::Allow));
         assert_eq!(list("prefix=shut"), None);
         assert_eq!(list(""), None);
+    }
+
+    #[test]
+    fn variables_stand_for_values_of_the_request() {
+        // The request comes from 203.0.113.9, nobody signed it, and it asks for a listing below open/*.
+        let list = |resource: &str, condition: &str| {
+            let statement = format!(
+                r#"[{{"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::{resource}", "Condition": {{{condition}}}}}]"#
+            );
+            evaluate(&statement, "store:GetObject", "b/203.0.113.9/*", "prefix=open/*").is_some()
+        };
+        for (resource, condition, expected) in [
+            ("b/${aws:SourceIp}/*", "", true),
+            ("b/${aws:SourceIp}/${*}", "", true),
+            ("b/${aws:SourceIp}/${?}", "", false),
+            ("b/${aws:userid}/*", "", false),
+            // A name of a user is nothing that a request has here.
+            ("b/${aws:username}*", "", false),
+            ("b/${aws:username, '203.0.113.9'}/*", "", true),
+            ("b/*", r#""StringEquals": {"s3:prefix": "open/${*}"}"#, true),
+            ("b/*", r#""StringLike": {"s3:prefix": "open/${?}"}"#, false),
+            ("b/*", r#""StringLike": {"s3:prefix": "${aws:username}*"}"#, false),
+            ("b/*", r#""StringNotLike": {"s3:prefix": "${aws:username}*"}"#, true),
+            ("b/*", r#""StringEquals": {"aws:SourceIp": "${aws:SourceIp}"}"#, true),
+            // What a request says is no wildcard.
+            ("b/*", r#""StringLike": {"aws:SourceIp": "${s3:prefix}"}"#, false),
+            ("b/*", r#""StringLike": {"s3:prefix": "${s3:prefix}"}"#, true),
+        ] {
+            assert_eq!(list(resource, condition), expected, "{resource} {condition}");
+        }
+    }
+
+    #[test]
+    fn documents_of_the_older_version_have_no_variables() {
+        let with = |version: &str, resource: &str| {
+            let text = format!(
+                r#"{{{version}"Statement": {{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::{resource}"}}}}"#
+            );
+            Policy::parse(text.as_bytes(), "b")
+        };
+        let newest = r#""Version": "2012-10-17", "#;
+        for version in ["", r#""Version": "2008-10-17", "#] {
+            let policy = with(version, "b/${aws:nobody}").unwrap();
+            let value = policy.statements[0].resource.values[0].clone();
+            assert_eq!(value, "b/${$}{aws:nobody}");
+        }
+        assert!(with(newest, "b/${aws:SourceIp}").is_ok());
+        for resource in [
+            "b/${aws:nobody}",
+            "b/${",
+            "b/${}",
+            "b/${aws:username, nobody}",
+            "b/${aws:PrincipalArn}",
+        ] {
+            assert!(with(newest, resource).is_err(), "{resource}");
+        }
+    }
+
+    #[test]
+    fn a_variable_is_no_fixed_caller() {
+        let text = r#"{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*",
+            "Condition": {"StringEquals": {"aws:PrincipalAccount": "${s3:VersionId}"}}}}"#;
+        assert!(Policy::parse(text.as_bytes(), "b").unwrap().is_public());
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::store::bucket::Bucket;
 use crate::store::key::Key;
 use crate::store::object_encryption::KeyOpening;
 use crate::store::part_list::{ListedPart, Part, part_context};
+use crate::store::precondition::check_of_uploads;
 use crate::store::upload::{Upload, UploadPart};
 use crate::store::version::encryption_context;
 
@@ -52,7 +53,7 @@ impl PartAdmission {
     /// Looks at the request and the upload, and refuses what can be refused before the body.
     ///
     /// # Errors
-    /// `NoSuchUpload`, `InvalidArgument` for the number; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
+    /// Those of [`check_of_uploads`]; `NoSuchUpload`, `InvalidArgument` for the number; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
     /// `InvalidRequest` for a checksum of another algorithm than the upload's; those of opening the upload.
     pub fn decide(
         call: &Call<'_>,
@@ -69,8 +70,9 @@ impl PartAdmission {
         Self::new(call, upload, number, body, ids)
     }
 
-    /// The upload and the number that a request names.
+    /// The upload and the number that a request names, which makes no condition.
     pub(super) fn named(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Arc<Upload>, u32), Error> {
+        check_of_uploads(call.fields)?;
         let upload = named_upload(call, tx)?;
         let number = part_number(call.query.get("partNumber"))?;
         Ok((upload, number))
