@@ -24,6 +24,74 @@ async fn raw(world: &World, head: &str, body: &str) -> Answer {
 }
 
 #[tokio::test]
+async fn documents_about_rights_have_each_element_once_and_no_other() {
+    let world = World::new(NOW).await;
+    let xsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"CanonicalUser\"";
+    let shown = world.fetch("/bkt?acl").await;
+    let id = shown.element("ID").unwrap();
+    let owner = format!("<Owner><ID>{id}</ID></Owner>");
+    let grantee = format!("<Grantee {xsi}><ID>{id}</ID><DisplayName>any</DisplayName></Grantee>");
+    let acl = |grant: &str, more: &str| {
+        format!(
+            "<AccessControlPolicy>{owner}<AccessControlList><Grant>{grantee}{grant}</Grant></AccessControlList>{more}</AccessControlPolicy>"
+        )
+    };
+    let full = "<Permission>FULL_CONTROL</Permission>";
+    let rule = "<Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule>";
+    let owned = |rules: &str| format!("<OwnershipControls>{rules}</OwnershipControls>");
+    let payer = |more: &str| {
+        format!(
+            "<RequestPaymentConfiguration><Payer>BucketOwner</Payer>{more}</RequestPaymentConfiguration>"
+        )
+    };
+    let cors = |more: &str| {
+        format!(
+            "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>{more}</CORSRule></CORSConfiguration>"
+        )
+    };
+    let twice = "<ObjectOwnership>ObjectWriter</ObjectOwnership>".repeat(2);
+    for (query, taken, refused) in [
+        (
+            "ownershipControls",
+            owned(rule),
+            vec![
+                owned(&rule.repeat(2)),
+                owned(&format!("<Rule>{twice}</Rule>")),
+                owned(&format!("{rule}<Other/>")),
+            ],
+        ),
+        (
+            "acl",
+            acl(full, ""),
+            vec![
+                acl(&full.repeat(2), ""),
+                acl(&format!("{full}{grantee}"), ""),
+                acl(&format!("{full}<Other/>"), ""),
+                acl(full, "<AccessControlList/>"),
+                acl(full, &owner),
+                acl(full, "<Other/>"),
+            ],
+        ),
+        ("requestPayment", payer(""), vec![payer("<Payer>Requester</Payer>"), payer("<Other/>")]),
+        (
+            "cors",
+            cors(""),
+            vec![cors("<Other/>"), cors(&"<MaxAgeSeconds>5</MaxAgeSeconds>".repeat(2))],
+        ),
+    ] {
+        for (document, status) in
+            std::iter::once((taken, 200)).chain(refused.into_iter().map(|own| (own, 400)))
+        {
+            let answer =
+                world.send(&Draft::put(&format!("/bkt?{query}"), document.as_bytes())).await;
+            assert_eq!(answer.status, status, "{document}: {}", answer.text());
+            let code = answer.element("Code").unwrap_or_default();
+            assert_eq!(code.starts_with("Malformed"), status == 400, "{code}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_scheme_that_nobody_knows_is_named_and_the_old_one_is_no_longer_taken() {
     let world = World::new(NOW).await;
     for scheme in ["Basic dTpw", "Bearer x", "AWS4-HMAC-SHA1 x", "aws x:y", "AWS5 x"] {

@@ -244,8 +244,11 @@ impl Acl {
     ) -> Result<Self, Error> {
         let malformed = |_| Error::MalformedAcl;
         let document = Element::parse(body, "AccessControlPolicy").map_err(malformed)?;
+        document.has_only(&["Owner", "AccessControlList"], &[]).map_err(malformed)?;
         let owner = document.child("Owner").ok_or(Error::MalformedAcl)?;
         let list = document.child("AccessControlList").ok_or(Error::MalformedAcl)?;
+        owner.has_only(&["ID", "DisplayName"], &[]).map_err(malformed)?;
+        list.has_only(&[], &["Grant"]).map_err(malformed)?;
         let owner = owner.required("ID").map_err(malformed)?;
         if owner != context.owner {
             known_user(owner, context.directory)?;
@@ -254,6 +257,7 @@ impl Acl {
         let grants: Vec<_> = list
             .all("Grant")
             .map(|grant| {
+                grant.has_only(&["Grantee", "Permission"], &[]).map_err(malformed)?;
                 let permission = grant.text_of("Permission").and_then(Permission::parse);
                 let grantee = grant.child("Grantee").ok_or(Error::MalformedAcl)?;
                 Ok(Grant {
@@ -374,6 +378,9 @@ fn grantee_of(
     dialect: Dialect,
     directory: &AccountDirectory,
 ) -> Result<Grantee, Error> {
+    // Clients send back what a list showed them, a name among it.
+    let known = ["ID", "DisplayName", "URI", "EmailAddress", "Type"];
+    element.has_only(&known, &[]).map_err(|_| Error::MalformedAcl)?;
     let text = |name| element.text_of(name).ok_or(Error::MalformedAcl);
     match element.attribute("type") {
         Some("CanonicalUser") => known_user(text("ID")?, directory),

@@ -90,6 +90,8 @@ impl Cors {
 
 impl CorsRule {
     fn of(element: &Element) -> Result<Self, Error> {
+        let lists = ["AllowedOrigin", "AllowedMethod", "AllowedHeader", "ExposeHeader"];
+        element.has_only(&["ID", "MaxAgeSeconds"], &lists)?;
         let texts = |name: &'static str| -> Vec<String> {
             element.all(name).map(|child| child.text.trim().to_owned()).collect()
         };

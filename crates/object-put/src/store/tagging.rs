@@ -86,9 +86,12 @@ impl Tags {
     /// `MalformedXml`; `InvalidTag` for a key that is there twice; `TooManyTags`; `InvalidTag`.
     pub fn from_xml(body: &[u8], bearer: TagTarget) -> Result<Self, Error> {
         let document = Element::parse(body, "Tagging")?;
-        document
-            .child("TagSet")
-            .map_or_else(|| Ok(Self::default()), |set| Self::of_element(set, bearer))
+        document.has_only(&["TagSet"], &[])?;
+        let Some(set) = document.child("TagSet") else {
+            return Ok(Self::default());
+        };
+        set.has_only(&[], &["Tag"])?;
+        Self::of_element(set, bearer)
     }
 
     /// The tags of a bucket that is being made, as children of its configuration's element.
@@ -114,6 +117,7 @@ impl Tags {
     /// As [`Tags::from_xml`].
     pub fn of_element(set: &Element, bearer: TagTarget) -> Result<Self, Error> {
         let pairs = set.all("Tag").map(|tag| {
+            tag.has_only(&["Key", "Value"], &[])?;
             let text = |name| tag.child(name).map(|child| child.text.clone());
             Ok((text("Key").ok_or(Error::MalformedXml)?, text("Value").ok_or(Error::MalformedXml)?))
         });
@@ -243,6 +247,17 @@ mod tests {
             Err(Error::InvalidTag { .. })
         ));
         assert_eq!(Tags::from_xml(b"<Tagging/>", TagTarget::Object), Ok(Tags::default()));
-        assert_eq!(Tags::from_xml(b"<Other/>", TagTarget::Object), Err(Error::MalformedXml));
+        for document in [
+            "<Other/>",
+            "<Tagging><TagSet/><TagSet/></Tagging>",
+            "<Tagging><TagSet/><Other/></Tagging>",
+            "<Tagging><TagSet><Other/></TagSet></Tagging>",
+            "<Tagging><TagSet><Tag><Key>a</Key></Tag></TagSet></Tagging>",
+            "<Tagging><TagSet><Tag><Key>a</Key><Key>b</Key><Value/></Tag></TagSet></Tagging>",
+            "<Tagging><TagSet><Tag><Key>a</Key><Value/><Other/></Tag></TagSet></Tagging>",
+        ] {
+            let read = Tags::from_xml(document.as_bytes(), TagTarget::Object);
+            assert_eq!(read, Err(Error::MalformedXml), "{document}");
+        }
     }
 }

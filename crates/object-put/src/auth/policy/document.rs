@@ -76,7 +76,7 @@ impl Policy {
         let mut named = self.statements.iter().flat_map(|own| &own.principal.named);
         let is_known = |principal: &Principal| match principal {
             Principal::Anyone | Principal::Service => true,
-            Principal::Account(name) => accounts.knows(account_of(name)),
+            Principal::Account(name) => account_of(name).is_some_and(|own| accounts.knows(own)),
         };
         match named.all(is_known) {
             true => Ok(()),

@@ -89,8 +89,8 @@ impl Principal {
             Self::Anyone => true,
             Self::Service => false,
             Self::Account(name) => caller.account().is_some_and(|account| {
-                let named = account_of(name);
-                named == account.id || named == account.canonical_id
+                account_of(name)
+                    .is_some_and(|named| named == account.id || named == account.canonical_id)
             }),
         }
     }
@@ -191,9 +191,14 @@ pub(super) fn is_never_denied(caller: &Caller, permission: &str, owner: &str) ->
     owns && of_policy.contains(&name) && caller.is_whole_account()
 }
 
-/// The account of a principal: itself, or that of its root user, arn:aws:iam::111122223333:root.
-fn account_of(principal: &str) -> &str {
-    principal.split(':').nth(4).unwrap_or(principal)
+/// The account of a principal: itself, or that of its root user, arn:aws:iam::111122223333:root. Another user or a role is nobody here,
+/// and least of all its account.
+fn account_of(principal: &str) -> Option<&str> {
+    let Some(name) = principal.strip_prefix("arn:") else {
+        return Some(principal);
+    };
+    let (_, name) = name.split_once(':')?;
+    name.strip_prefix("iam::")?.strip_suffix(":root")
 }
 
 /// An action without the prefix of either dialect; one of directory buckets has the spec's.
@@ -339,6 +344,22 @@ mod tests {
             "b/${aws:PrincipalArn}",
         ] {
             assert!(with(newest, resource).is_err(), "{resource}");
+        }
+    }
+
+    #[test]
+    fn a_user_of_an_account_is_not_the_account() {
+        for (principal, expected) in [
+            ("111122223333", Some("111122223333")),
+            ("arn:aws:iam::111122223333:root", Some("111122223333")),
+            ("arn:store:iam::111122223333:root", Some("111122223333")),
+            ("arn:aws:iam::111122223333:user/u", None),
+            ("arn:aws:iam::111122223333:role/root", None),
+            ("arn:aws:sts::111122223333:assumed-role/r/s", None),
+            ("arn:aws:sts::111122223333:root", None),
+            ("arn:aws:iam", None),
+        ] {
+            assert_eq!(account_of(principal), expected, "{principal}");
         }
     }
 

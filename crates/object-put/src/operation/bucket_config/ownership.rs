@@ -36,11 +36,9 @@ pub fn get(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `MalformedXml`; `BucketAclWithOwnership` for disabling ACLs while the bucket's own names others.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let root = Element::parse(call.body, "OwnershipControls")?;
-    let mut rules = root.all("Rule");
-    let rule = rules.next().ok_or(Error::MalformedXml)?;
-    if rules.next().is_some() {
-        return Err(Error::MalformedXml);
-    }
+    root.has_only(&["Rule"], &[])?;
+    let rule = root.child("Rule").ok_or(Error::MalformedXml)?;
+    rule.has_only(&["ObjectOwnership"], &[])?;
     let ownership =
         Ownership::parse(rule.required("ObjectOwnership")?).ok_or(Error::MalformedXml)?;
     let owner = account_directory(tx)?;

@@ -26,6 +26,7 @@ pub fn get(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `MalformedXml`.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let root = Element::parse(call.body, "RequestPaymentConfiguration")?;
+    root.has_only(&["Payer"], &[])?;
     let payer = RequestPayment::parse(root.required("Payer")?).ok_or(Error::MalformedXml)?;
     update_bucket(call, tx, |bucket| bucket.request_payment = payer)?;
     Ok(Reply::empty(200))
