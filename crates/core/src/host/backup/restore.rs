@@ -43,36 +43,26 @@ impl Found {
         format!("{files} files of {bytes} bytes, taken {taken}, are as they were copied")
     }
 
-    /// Copies it into `data`, which is empty or not there, and cuts its journal off after a moment, if one is given. The records come last: without
-    /// them a directory holds no store.
+    /// Copies it into a directory in which nothing is served before all is there, and cuts its journal off after a moment, if one is given.
     ///
     /// # Errors
-    /// `NotEmpty`, `Moment`, `Unusable`.
-    pub(in crate::host) fn restore(
+    /// `Moment`, `Unusable`.
+    pub(in crate::host) fn copy_to(
         &self,
         data: &Path,
         at: Option<Timestamp>,
     ) -> Result<(), BackupError> {
         SystemDisk.make_directory(data).map_err(BackupError::at(data))?;
-        let mut entries = fs::read_dir(data).map_err(BackupError::at(data))?;
-        if entries.next().is_some() {
-            return Err(BackupError::NotEmpty { path: data.display().to_string() });
-        }
         for folder in &self.manifest.folders {
             let folder = data.join(folder);
             fs::create_dir_all(&folder).map_err(BackupError::at(&folder))?;
         }
-        let (last, first): (Vec<_>, Vec<_>) =
-            self.manifest.files.iter().partition(|file| file.path == Path::new("kv/format"));
-        for file in first {
+        for file in &self.manifest.files {
             self.copy(&file.path, data)?;
         }
         if let Some(at) = at {
             let millis = u64::try_from(at.millis()).unwrap_or(0);
             cut_log(&data.join("kv"), millis).map_err(BackupError::Moment)?;
-        }
-        for file in last {
-            self.copy(&file.path, data)?;
         }
         let parents = self.manifest.files.iter().filter_map(|file| file.path.parent());
         let folders = parents.chain(self.manifest.folders.iter().map(PathBuf::as_path));

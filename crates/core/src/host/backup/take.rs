@@ -117,7 +117,7 @@ pub(super) fn newest(directory: &Path) -> Result<Option<PathBuf>, BackupError> {
 /// Files that are no part of a backup: the index, what is not whole, and what holds nothing.
 fn is_left_out(folder: &Path, name: &str) -> bool {
     let is_tree = folder == Path::new("kv")
-        && (["index", "lock"].contains(&name) || crate::kv::is_of_tree(name));
+        && (["index", "lock", "newest-segment"].contains(&name) || crate::kv::is_of_tree(name));
     is_tree || [".new", ".spare", ".part"].iter().any(|end| name.ends_with(end))
 }
 

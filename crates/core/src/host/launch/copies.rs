@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::flags::{Flags, Product};
-use super::{healthcheck, storage};
+use super::{healthcheck, restoration, storage};
 use crate::blobs::Blobs;
 use crate::host::backup::{BackupError, Found};
 use crate::time::{Clock as _, SystemClock, Timestamp};
@@ -97,7 +97,7 @@ fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Str
     };
     let data = flags.data.as_deref().ok_or(BackupError::InMemory)?;
     let found = Found::verified(&path(matches, "from"), product.name)?;
-    found.restore(data, at)?;
+    restoration::fill(data, &found, at)?;
     Ok(format!("{}; {} is filled from them", found.described(), data.display()))
 }
 

@@ -10,6 +10,8 @@ mod healthcheck;
 mod identity;
 mod log;
 mod private_file;
+#[cfg(feature = "sled")]
+mod restoration;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_store;
 #[cfg(feature = "sled")]

@@ -49,7 +49,7 @@ impl StagingDir {
     fn open_or_begin(data: &Path, resumes: bool) -> Result<(Self, Option<Vec<u8>>), String> {
         let path = data.join(STAGING);
         SystemDisk.make_directory(data).map_err(|error| at_path(data, &error))?;
-        let note = fs::read(path.join(NOTE)).ok();
+        let note = note_in(data);
         if note.is_some() && !resumes {
             return Err(format!(
                 "{} holds an import that is not finished: go on with that, or remove {} to give it up",
@@ -105,6 +105,22 @@ impl StagingDir {
         self.has_note
     }
 
+    /// Moves the finished store into its place, with the other files of its data directory, or what an interrupted move left.
+    ///
+    /// # Errors
+    /// A sentence that says what cannot be moved.
+    pub(super) fn publish_all(self, data: &Path) -> Result<(), String> {
+        let entries = fs::read_dir(&self.path).map_err(|error| at_path(&self.path, &error))?;
+        for entry in entries {
+            let name = entry.map_err(|error| at_path(&self.path, &error))?.file_name();
+            if ![LOCK, NOTE].into_iter().chain(SIDES).any(|kept| name == kept) {
+                let from = self.path.join(&name);
+                fs::rename(&from, data.join(&name)).map_err(|error| at_path(&from, &error))?;
+            }
+        }
+        self.publish(data)
+    }
+
     /// Moves the finished store into its place, or what an interrupted move left.
     ///
     /// # Errors
@@ -143,17 +159,32 @@ pub(super) fn clear_finished(data: &Path) {
     }
 }
 
-fn check_empty(data: &Path) -> Result<(), String> {
-    for entry in fs::read_dir(data).map_err(|error| at_path(data, &error))? {
-        let entry = entry.map_err(|error| at_path(data, &error))?;
-        if entry.file_name() != STAGING {
-            return Err(format!(
-                "{} is not empty, and nothing is ever written over data: name another directory with --data",
-                data.display()
-            ));
+/// The note that a filling of `data` left.
+pub(super) fn note_in(data: &Path) -> Option<Vec<u8>> {
+    fs::read(data.join(STAGING).join(NOTE)).ok()
+}
+
+/// Tells whether a data directory holds nothing but what a filling left.
+///
+/// # Errors
+/// As the disk.
+pub(super) fn is_empty_but_for_it(data: &Path) -> std::io::Result<bool> {
+    for entry in fs::read_dir(data)? {
+        if entry?.file_name() != STAGING {
+            return Ok(false);
         }
     }
-    Ok(())
+    Ok(true)
+}
+
+fn check_empty(data: &Path) -> Result<(), String> {
+    match is_empty_but_for_it(data).map_err(|error| at_path(data, &error))? {
+        true => Ok(()),
+        false => Err(format!(
+            "{} is not empty, and nothing is ever written over data: name another directory with --data",
+            data.display()
+        )),
+    }
 }
 
 fn sync(directory: &Path) -> std::io::Result<()> {

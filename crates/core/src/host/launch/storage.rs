@@ -335,6 +335,11 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
             "a power cut took the last half second: the versions after `kept` up to `last`, none of which was promised to be on disk"
         );
     }
+    if kv.log_was_broken() {
+        tracing::warn!(
+            "files of the journal in kv/ were lost or changed by something other than a crash; nothing is missing, since the index had all records and a new base was made of it. Take a backup, and look after the disk"
+        );
+    }
     let failure = Some(kv.failure());
     let bodies_elsewhere = place.elsewhere();
     let (blobs, packs) = place.open()?;

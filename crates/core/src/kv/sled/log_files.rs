@@ -6,8 +6,11 @@ use super::base::{self, Base};
 use super::open_error::OpenError;
 use super::opening::Opening;
 use super::preflight;
-use super::wal::{LogEnd, SealedSegment, Segment, Spares, is_spare};
+use super::wal::{LogEnd, SealedSegment, Segment, Spares, WalError, is_spare, replay};
 use crate::kv::Version;
+
+/// The longest log that every start reads. A start is to be quick, so of a longer one it looks at where the segments begin.
+const LOG_BYTES_READ_MAX: u64 = 64 * 1024 * 1024;
 
 impl Opening<'_> {
     /// The newest base that is whole at its ends. Others go once the segments say that they are not needed.
@@ -60,6 +63,27 @@ impl Opening<'_> {
             preflight::forget_cached(disk, path).map_err(|error| self.unreadable(path, &error))?;
         }
         Ok(())
+    }
+
+    /// Returns whether base and log lead to `last` without the tree, which has all rows even where files of the log are lost.
+    pub(super) fn log_leads_to(
+        &self,
+        last: Version,
+        segments: &[Segment],
+        base: Version,
+    ) -> Result<bool, OpenError> {
+        let needed = segments.get(held(segments, base).count()..).unwrap_or_default();
+        if needed.iter().map(Segment::length).sum::<u64>() > LOG_BYTES_READ_MAX {
+            let begin = needed.iter().find_map(|segment| segment.previous);
+            let numbers = needed.iter().map(|segment| segment.number);
+            let follow = numbers.clone().zip(numbers.skip(1)).all(|(one, next)| next == one + 1);
+            return Ok(follow && begin.is_none_or(|begin| begin <= base));
+        }
+        match replay(needed, base, &mut |_| Ok(true)) {
+            Ok(end) => Ok(end.last == last && !end.is_at_odds),
+            Err(WalError::Damaged(_)) => Ok(false),
+            Err(error) => Err(self.wal(error)),
+        }
     }
 
     /// Cuts off what is no frame behind the last one, so that the next segment follows on it.

@@ -7,6 +7,7 @@ use super::base::{self, Base};
 use super::index_state::replace_whole;
 use super::open_error::OpenError;
 use super::opening::Opening;
+use super::wal::{Segment, WalError};
 use crate::disk::Disk;
 use crate::kv::Version;
 
@@ -37,17 +38,28 @@ pub(super) fn begin(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
 }
 
 impl Opening<'_> {
-    /// Returns whether the truth of the directory is a base and a log. Its mark may be gone, which is the last thing that a first start makes.
+    /// Returns whether the truth of the directory is a base and a log. Its mark may be gone, or empty, which is the last thing that a first start
+    /// makes: no frame is written before it.
     pub(super) fn has_log(&self) -> io::Result<bool> {
-        match self.mark()? {
-            Some(format) => Ok(format == FORMAT || format == UNCHECKED),
-            None => {
-                let (bases, _) = base::paths(&**self.disk, &self.config.directory)?;
-                let opened = bases.iter().map(|path| Base::open(&**self.disk, path));
-                let mut whole = opened.filter_map(Result::ok);
-                Ok(whole.any(|base| base.summary.version > Version::ABSENT))
-            }
+        let (disk, directory) = (&**self.disk, &self.config.directory);
+        let mark = self.mark()?;
+        match mark.as_deref() {
+            Some(FORMAT | UNCHECKED) => return Ok(true),
+            Some(mark) if !mark.trim().is_empty() => return Ok(false),
+            _ => {}
         }
+        let has_frames = match Segment::all(disk, directory) {
+            Ok(segments) => segments.iter().any(|segment| segment.previous.is_some()),
+            Err(WalError::Damaged(_)) => true,
+            Err(WalError::Disk(error) | WalError::Unreadable(_, error)) => return Err(error),
+        };
+        if has_frames || mark.is_some() {
+            return Ok(has_frames);
+        }
+        let (bases, _) = base::paths(disk, directory)?;
+        let opened = bases.iter().map(|path| Base::open(disk, path));
+        let mut whole = opened.filter_map(Result::ok);
+        Ok(whole.any(|base| base.summary.version > Version::ABSENT))
     }
 
     /// Says on disk that rows may be checked, before the first such row can be written.

@@ -91,6 +91,7 @@ struct Engine {
     tree: Box<dyn Tree>,
     lost_frames: Option<LostFrames>,
     rebuilt: Option<RebuildReason>,
+    log_was_broken: bool,
     /// Held as long as the store is open, so that no other process opens it.
     _lock: DiskLock,
     /// None only while the store is being opened.
@@ -151,6 +152,12 @@ impl Sled {
     #[must_use]
     pub fn lost_frames(&self) -> Option<LostFrames> {
         self.engine.lost_frames
+    }
+
+    /// Returns whether files of the log were lost or damaged when the store was opened, so that a base was made of the tree, which had all rows.
+    #[must_use]
+    pub fn log_was_broken(&self) -> bool {
+        self.engine.log_was_broken
     }
 
     /// The reason for which the tree was filled anew when the store was opened, if it was.

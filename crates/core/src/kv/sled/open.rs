@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
-use super::base::BaseSummary;
+use super::base::{Base, BaseSummary};
 use super::config::SledConfig;
 use super::index_state::IndexState;
 use super::log_files::sealed;
@@ -17,10 +17,11 @@ use super::preflight;
 use super::rebuild_report::RebuildReason;
 use super::row_cache::RowCache;
 use super::rows::{LastVersion, Rows};
+use super::take_over::base_of_tree;
 use super::tree::Tree;
 use super::trusted_tree::TrustedTree;
 use super::value_log::ValueLog;
-use super::wal::{LogEnd, SealedSegment, Segment, Spares, Wal};
+use super::wal::{self, LogEnd, SealedSegment, Segment, Spares, Wal};
 use super::{Engine, Sled};
 use crate::disk::{Disk, DiskLock, SystemDisk};
 use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
@@ -75,7 +76,7 @@ impl Opening<'_> {
         if state == IndexState::Unknown {
             self.forget_cached_log()?;
         }
-        let base = self.newest_base()?;
+        let mut base = self.newest_base()?;
         let segments = Segment::all(&**disk, directory).map_err(|error| self.wal(error))?;
         if segments.is_empty() {
             return Err(self.corrupt("its journal is gone"));
@@ -86,12 +87,22 @@ impl Opening<'_> {
             last.sync().map_err(unusable)?;
         }
         let spares = Arc::new(self.spares(&segments, &base).map_err(unusable)?);
-        let version = base.summary.version;
-        let trusted = self.trusted_tree(&state, version, &segments)?;
+        let trusted = self.trusted_tree(&state, base.summary.version, &segments)?;
+        let newest = wal::newest(&**disk, directory).map_err(unusable)?;
+        let has_lost_end = segments.last().is_some_and(|last| last.number < newest);
+        // A tree that was closed has all that the log had.
+        if has_lost_end && (trusted.is_err() || !matches!(state, IndexState::Closed(_))) {
+            return Err(self.corrupt("the journal has lost its end"));
+        }
         let (engine, end, reason) = match trusted {
             Ok(TrustedTree { tree, last, rows, end }) => {
-                let engine = self.engine(tree, &last, lock, spares)?;
+                let log_is_whole = self.log_leads_to(end.last, &segments, base.summary.version)?;
+                let mut engine = self.engine(tree, &last, lock, spares)?;
                 self.catch_up(&engine, &rows, end.last)?;
+                if !log_is_whole {
+                    base = self.replace_base(&engine, &base, end.last)?;
+                    engine.log_was_broken = true;
+                }
                 *engine.base.lock() = Some(base);
                 (engine, end, None)
             }
@@ -102,6 +113,8 @@ impl Opening<'_> {
                 (engine, end, Some(reason))
             }
         };
+        let version =
+            engine.base.lock().as_ref().map_or(Version::ABSENT, |base| base.summary.version);
         self.cut_tail(&end).map_err(unusable)?;
         let sealed = sealed(&segments, version, &end);
         let number = segments.last().map_or(1, |segment| segment.number + 1);
@@ -127,6 +140,7 @@ impl Opening<'_> {
             tree,
             lost_frames: None,
             rebuilt: None,
+            log_was_broken: false,
             _lock: lock,
             base: Mutex::new(None),
             making_base: Mutex::new(()),
@@ -163,6 +177,20 @@ impl Opening<'_> {
             deleted.map_err(|error| failed(error.to_string()))?;
         }
         Ok(())
+    }
+
+    /// Makes a base of the tree, which has everything up to `last`, in place of one from which the log does not lead there any more.
+    fn replace_base(
+        &self,
+        engine: &Engine,
+        broken: &Base,
+        last: Version,
+    ) -> Result<Base, OpenError> {
+        let base = base_of_tree(engine, last).map_err(|error| self.base(error))?;
+        if base.path != broken.path {
+            self.disk.remove(&broken.path).map_err(|error| self.unusable(&error))?;
+        }
+        Ok(base)
     }
 
     /// Starts the threads of an engine whose tree has all of the log.

@@ -1,10 +1,11 @@
 //! The log of a copy, cut off after a moment: what came later was never there.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::base::{self, Base};
 use super::preflight;
-use super::wal::{Segment, replay};
+use super::wal::{NEWEST, Segment, replay};
 use crate::disk::{Disk, SystemDisk};
 
 /// Cuts the log in a directory of records, whose service is stopped, off after a moment in milliseconds since 1970. All frames that are not
@@ -15,7 +16,7 @@ use crate::disk::{Disk, SystemDisk};
 pub fn cut_log(directory: &Path, until: u64) -> Result<(), String> {
     let disk: &dyn Disk = &SystemDisk;
     let _lock = preflight::lock(disk, directory).map_err(|error| error.to_string())?;
-    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+    let failed = |error: io::Error| format!("{}: {error}", directory.display());
     let (bases, _) = base::paths(disk, directory).map_err(failed)?;
     let newest = bases.first().ok_or("there is no base")?;
     let base = Base::open(disk, newest).map_err(|error| error.to_string())?.summary;
@@ -45,6 +46,10 @@ pub fn cut_log(directory: &Path, until: u64) -> Result<(), String> {
     file.truncate(end.unwrap_or(Segment::EMPTY_BYTES))
         .and_then(|()| file.sync())
         .map_err(failed)?;
+    match disk.remove(&directory.join(NEWEST)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        removed => removed.map_err(failed)?,
+    }
     for later in segments.iter().filter(|segment| segment.path > path) {
         disk.remove(&later.path).map_err(failed)?;
     }

@@ -102,7 +102,7 @@ fn remove_unmarked(disk: &dyn Disk, directory: &Path) -> std::io::Result<()> {
 }
 
 /// The base of all rows of a tree, which has everything up to `last`.
-fn base_of_tree(engine: &Engine, last: Version) -> Result<Base, BaseError> {
+pub(super) fn base_of_tree(engine: &Engine, last: Version) -> Result<Base, BaseError> {
     let failed = |error| BaseError::Unreadable(engine.directory.clone(), error);
     let disk = &*engine.disk;
     let mut writer =

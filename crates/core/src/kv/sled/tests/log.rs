@@ -101,6 +101,81 @@ fn a_tree_of_which_nothing_is_left_is_filled_from_base_and_log() {
 }
 
 #[test]
+fn a_log_that_lost_a_file_or_a_bit_is_mended_from_the_tree_that_has_all_rows() {
+    let flip = |path: &Path| {
+        let mut bytes = std::fs::read(path).unwrap();
+        let at = bytes.len() / 3;
+        bytes[at] ^= 8;
+        std::fs::write(path, bytes).unwrap();
+    };
+    let damages: [&dyn Fn(&Path); 2] = [&|path| std::fs::remove_file(path).unwrap(), &flip];
+    for damage in damages {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Sled::open(&config(directory.path())).unwrap();
+        write_until_a_base(&store, directory.path());
+        for number in 0..30_u8 {
+            store.commit(put("more", vec![number; 900], Durability::Disk)).wait().unwrap();
+        }
+        let state = state_of(&store);
+        drop(store);
+        let segments = Segment::paths(&SystemDisk, directory.path()).unwrap();
+        let [.., broken, _] = segments.as_slice() else { panic!("{segments:?}") };
+        damage(broken);
+        let store = Sled::open(&config(directory.path())).unwrap();
+        assert_eq!((store.log_was_broken(), store.rebuilt()), (true, None));
+        assert_eq!(state_of(&store), state);
+        drop(store);
+        assert_eq!(bases(directory.path()).len(), 1);
+        // Without the tree, too.
+        let store = Sled::open(&rebuilding(directory.path())).unwrap();
+        assert_eq!((store.log_was_broken(), state_of(&store)), (false, state));
+    }
+}
+
+/// A store whose rows are in its log alone, as a power cut leaves it: the tree is gone, or not to be believed.
+fn cut_store(directory: &Path) -> State {
+    let store = Sled::open(&config(directory)).unwrap();
+    for number in 0..40_u8 {
+        let row = (Bytes::from(format!("row/{number}")), Some(Bytes::from(vec![number; 900])));
+        store.commit(Batch { writes: vec![row], ..Batch::default() }).wait().unwrap();
+    }
+    let state = state_of(&store);
+    drop(store);
+    std::fs::remove_file(directory.join("db")).unwrap();
+    std::fs::remove_file(directory.join("index")).unwrap();
+    state
+}
+
+#[test]
+fn a_log_without_its_newest_file_is_refused_and_never_taken_for_a_shorter_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = cut_store(directory.path());
+    let segments = Segment::paths(&SystemDisk, directory.path()).unwrap();
+    let newest = segments.last().unwrap();
+    let bytes = std::fs::read(newest).unwrap();
+    std::fs::remove_file(newest).unwrap();
+    let refused = Sled::open(&config(directory.path())).unwrap_err().to_string();
+    assert!(refused.contains("the journal has lost its end"), "{refused}");
+    std::fs::write(newest, bytes).unwrap();
+    assert_eq!(state_of(&Sled::open(&config(directory.path())).unwrap()), state);
+}
+
+#[test]
+fn a_mark_that_is_gone_or_empty_does_not_have_the_log_taken_for_what_a_first_start_left() {
+    let damages: [&dyn Fn(&Path); 2] =
+        [&|mark| std::fs::remove_file(mark).unwrap(), &|mark| std::fs::write(mark, "").unwrap()];
+    for damage in damages {
+        let directory = tempfile::tempdir().unwrap();
+        let state = cut_store(directory.path());
+        let (mark, of_store) = (directory.path().join("format"), config(directory.path()));
+        let before = std::fs::read(&mark).unwrap();
+        damage(&mark);
+        assert_eq!(state_of(&Sled::open(&of_store).unwrap()), state);
+        assert_eq!(std::fs::read(&mark).unwrap(), before);
+    }
+}
+
+#[test]
 fn what_another_run_of_the_machine_left_open_is_filled_anew_and_what_it_closed_is_not() {
     let directory = tempfile::tempdir().unwrap();
     let of_run =

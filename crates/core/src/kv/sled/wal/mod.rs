@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 
 use self::frame::{FILE_HEADER_BYTES, FrameVersions, encode, file_header};
 pub(super) use self::replay::{LogEnd, replay};
-pub(super) use self::segment::{Segment, TURNS, is_spare, name, spare_of};
+pub(super) use self::segment::{NEWEST, Segment, TURNS, is_spare, name, newest, spare_of};
 use super::Version;
 use super::rows::Rows;
 use crate::disk::{Disk, DiskFile};
@@ -265,6 +265,7 @@ fn begin_segment(
     file.sync()?;
     disk.rename(&spare, &path)?;
     disk.sync_directory(directory)?;
+    segment::note_newest(disk, directory, number)?;
     let length = file.length()?;
     Ok(BegunSegment { file, salt, length })
 }

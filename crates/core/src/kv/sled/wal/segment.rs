@@ -20,6 +20,11 @@ const DIGITS: usize = 10;
 /// The end of the names of files that will be segments. What they hold says nothing.
 const SPARE: &str = "spare";
 
+/// The file that names the newest segment: nothing else would tell that it is gone.
+pub(in crate::kv::sled) const NEWEST: &str = "newest-segment";
+/// Longer than any number.
+const NUMBER_BYTES_MAX: usize = 32;
+
 /// The name of a segment.
 pub(in crate::kv::sled) fn name(number: u64) -> String {
     format!("{PREFIX}{number:0width$}", width = DIGITS)
@@ -32,6 +37,30 @@ pub(in crate::kv::sled) fn spare_of(segment: &Path) -> PathBuf {
 
 pub(in crate::kv::sled) fn is_spare(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == SPARE)
+}
+
+/// Notes that a segment is the newest, once its name is on disk. The note may come there later, or not: an older one asks for less.
+///
+/// # Errors
+/// As the disk.
+pub(super) fn note_newest(disk: &dyn Disk, directory: &Path, number: u64) -> io::Result<()> {
+    let path = directory.join(NEWEST);
+    let new = path.with_extension("new");
+    let file = disk.replace(&new)?;
+    file.write_all_at(format!("{number}\n").as_bytes(), 0)?;
+    file.sync()?;
+    disk.rename(&new, &path)
+}
+
+/// The number of the newest segment that was noted; 0 where none was.
+///
+/// # Errors
+/// As the disk.
+pub(in crate::kv::sled) fn newest(disk: &dyn Disk, directory: &Path) -> io::Result<u64> {
+    match disk.read(&directory.join(NEWEST), NUMBER_BYTES_MAX) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        read => Ok(String::from_utf8_lossy(&read?).trim().parse().unwrap_or_default()),
+    }
 }
 
 /// The number of the segment of this name.

@@ -1,0 +1,130 @@
+//! A data directory filled from a backup: the copy is made beside its place, and moved there when it is whole.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::staging_dir::{StagingDir, is_empty_but_for_it, note_in};
+use crate::disk::{Disk as _, SystemDisk};
+use crate::host::backup::{BackupError, Found};
+use crate::time::Timestamp;
+
+/// Makes a backup the store of `data`, which is empty or not there, as of a moment if one is given. No service starts on a part of it: what was
+/// interrupted is begun anew by the next run of the same command, or finished where all was copied.
+///
+/// # Errors
+/// `Unusable`, `NotEmpty`, `Moment`.
+pub(super) fn fill(data: &Path, found: &Found, at: Option<Timestamp>) -> Result<(), BackupError> {
+    let path = data.display().to_string();
+    let refused = |reason: String| BackupError::Unusable { path: path.clone(), reason };
+    let failed = |error: std::io::Error| refused(error.to_string());
+    let note = json!({ "restored": found.path, "at": at.map(Timestamp::millis) }).to_string();
+    SystemDisk.make_directory(data).map_err(failed)?;
+    let is_copied = note_in(data).is_some_and(|left| left == note.as_bytes());
+    if !is_copied && !is_empty_but_for_it(data).map_err(failed)? {
+        return Err(BackupError::NotEmpty { path });
+    }
+    let (mut staging, left) = StagingDir::resumed(data).map_err(refused)?;
+    match left {
+        Some(_) if !is_copied => {
+            let reason = "it is being filled with something else: finish that, or remove .filling in it to give it up";
+            return Err(refused(reason.to_owned()));
+        }
+        Some(_) => {}
+        None => {
+            found.copy_to(staging.path(), at)?;
+            staging.keep(note.as_bytes()).map_err(failed)?;
+        }
+    }
+    staging.publish_all(data).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+
+    use super::super::staging_dir::is_unfinished;
+    use super::*;
+    use crate::host::backup::Source;
+    use crate::kv::{Batch, KeyValue as _, Sled, SledConfig};
+
+    /// A backup of a store with a row and a secret.
+    fn backup(folder: &Path) -> Found {
+        let data = folder.join("data");
+        let kv = Arc::new(Sled::open(&SledConfig::new(data.join("kv"))).unwrap());
+        let row = (Bytes::from("key"), Some(Bytes::from("value")));
+        kv.commit(Batch { writes: vec![row], ..Batch::default() }).wait().unwrap();
+        for file in ["admin-token", "blobs/identity", "kv/identity"] {
+            std::fs::create_dir_all(data.join("blobs/packs")).unwrap();
+            std::fs::write(data.join(file), "of the store").unwrap();
+        }
+        let source = Source {
+            service: "thing",
+            version: "1",
+            directory: data,
+            kv: Arc::downgrade(&kv),
+            bodies_elsewhere: None,
+            blobs: std::sync::Weak::new(),
+            taking: parking_lot::Mutex::default(),
+        };
+        let taken = source.take(&folder.join("backups"), Timestamp::from_millis(1_000)).unwrap();
+        Found::verified(&taken.path, "thing").unwrap()
+    }
+
+    fn assert_whole(data: &Path) {
+        assert!(!is_unfinished(data) && !data.join(".filling").exists());
+        assert_eq!(std::fs::read(data.join("admin-token")).unwrap(), b"of the store");
+        let kv = Sled::open(&SledConfig::new(data.join("kv"))).unwrap();
+        assert_eq!(kv.get(b"key").unwrap().value, Some(Bytes::from("value")));
+    }
+
+    #[test]
+    fn a_restore_that_was_stopped_while_it_copied_leaves_no_store_and_is_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = backup(folder.path());
+        let files = ["kv/journal-0000000001", "kv/identity", "kv/format", "blobs/identity"];
+        for count in 0..=files.len() {
+            let data = folder.path().join(format!("stopped-{count}"));
+            let staged = data.join(".filling");
+            std::fs::create_dir_all(staged.join("kv")).unwrap();
+            std::fs::create_dir_all(staged.join("blobs")).unwrap();
+            for file in files.iter().take(count) {
+                std::fs::write(staged.join(file), "half").unwrap();
+            }
+            assert!(is_unfinished(&data));
+            fill(&data, &found, None).unwrap();
+            assert_whole(&data);
+        }
+    }
+
+    #[test]
+    fn a_restore_that_was_stopped_while_it_moved_what_it_copied_is_finished_by_the_same_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = backup(folder.path());
+        let note = json!({ "restored": found.path, "at": null }).to_string();
+        for moved in 0..=2 {
+            let data = folder.path().join(format!("moved-{moved}"));
+            let staged = data.join(".filling");
+            found.copy_to(&staged, None).unwrap();
+            std::fs::write(staged.join("progress.json"), &note).unwrap();
+            for name in ["admin-token", "blobs"].into_iter().take(moved) {
+                std::fs::rename(staged.join(name), data.join(name)).unwrap();
+            }
+            assert!(is_unfinished(&data));
+            let other = fill(&data, &found, Some(Timestamp::from_millis(2_000)));
+            assert!(other.is_err(), "{other:?}");
+            fill(&data, &found, None).unwrap();
+            assert_whole(&data);
+        }
+    }
+
+    #[test]
+    fn a_directory_with_data_is_never_restored_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = backup(folder.path());
+        let refused = fill(&folder.path().join("data"), &found, None);
+        assert!(matches!(refused, Err(BackupError::NotEmpty { .. })), "{refused:?}");
+    }
+}
