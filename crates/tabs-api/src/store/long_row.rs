@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// What a store holds, by key.
+    /// The rows of a store, by key.
     type Kept = BTreeMap<Vec<u8>, Vec<u8>>;
 
     fn joined(kept: &Kept) -> Option<(Kept, PieceCounts)> {

@@ -18,7 +18,9 @@ const FILE: &str = "identity";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// A file or a directory of the two sides cannot be read or written.
-    #[error("{path} cannot be used: {reason}")]
+    #[error(
+        "{path} cannot be used: {reason}. Give it to the user of the service, or put it back from the same backup as the rest"
+    )]
     Unusable {
         /// Its path.
         path: String,
