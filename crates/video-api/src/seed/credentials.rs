@@ -109,6 +109,9 @@ struct SeedToken {
     expires: Option<String>,
 }
 
+/// The title of a channel has at most this many characters.
+const TITLE_CHARS_MAX: usize = 100;
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SeedChannel {
@@ -246,6 +249,16 @@ fn channel(
         return Err(Error::InvalidField {
             path: "channel.id".into(),
             expected: "letters, digits, - and _",
+        });
+    }
+    let is_title = |title: &str| {
+        let chars = title.chars().count();
+        !title.trim().is_empty() && chars <= TITLE_CHARS_MAX && !title.chars().any(char::is_control)
+    };
+    if !is_title(&seed.title) {
+        return Err(Error::InvalidField {
+            path: "channel.title".into(),
+            expected: "1 to 100 characters on one line",
         });
     }
     if CHANNELS.get(tx, &id)?.is_some() {

@@ -10,8 +10,12 @@ use crate::service::{SEED, Service};
 /// The refusal of a seed file with one thing in a section.
 fn refusal(section: &str, thing: &Value) -> Result<(), String> {
     let account = json!({"id": "a", "channel": {"id": "UCa", "title": "A"}});
-    let text = json!({"accounts": [account], section: [thing]}).to_string();
-    let seed = Seed::parse(&text).map_err(|error| error.to_string())?;
+    refusal_of(&json!({"accounts": [account], section: [thing]}))
+}
+
+/// The refusal of a seed file.
+fn refusal_of(file: &Value) -> Result<(), String> {
+    let seed = Seed::parse(&file.to_string()).map_err(|error| error.to_string())?;
     let store = Memory::new();
     let mut tx = Tx::new(&store);
     (0..seed.len())
@@ -43,6 +47,40 @@ fn a_member_that_a_resource_does_not_have_is_refused_with_its_path() {
     let video = json!({"owner": "a", "snippet": {"title": "t", "categoryId": "22"}, "recordingDetails": {"location": {"lat": 1}}});
     let told = refusal("videos", &video).unwrap_err();
     assert!(told.contains("'recordingDetails.location.lat'"), "{told}");
+}
+
+#[test]
+fn what_would_be_left_out_or_hidden_is_refused_with_its_place() {
+    let account = |title: &str| json!({"id": "z", "channel": {"id": "UCz", "title": title}});
+    for title in ["", " ", "a\u{7}b", &"x".repeat(101)] {
+        let told = refusal_of(&json!({"accounts": [account(title)]})).unwrap_err();
+        assert!(told.starts_with("accounts[0]: Invalid value at 'channel.title'"), "{told}");
+    }
+    assert_eq!(refusal_of(&json!({"accounts": [account(&"\u{1F98A}".repeat(100))]})), Ok(()));
+    let accounts = json!([account("Z"), {"id": "a", "channel": {"id": "UCa", "title": "A"}}]);
+    let level = json!({"id": "tin", "channel": "a", "displayName": "Tin", "priceMicros": 1});
+    let member = |name: &str| json!({"creator": "a", "member": name, "level": "tin"});
+    let video = json!({"id": "v", "owner": "a", "snippet": {"title": "t", "categoryId": "22"}});
+    let favorite = |account: &str| json!({"account": account, "video": "v"});
+    let watched = json!({"subscriber": "a", "channel": "z", "lastWatchedAt": "yesterday"});
+    let special = json!({"id": "UUa", "owner": "a", "snippet": {"title": "t"}});
+    for (more, place) in [
+        (
+            json!({"membershipsLevels": [level], "members": [member("z"), member("UCz")]}),
+            "members[1]: Invalid value at 'member'",
+        ),
+        (
+            json!({"videos": [video], "favorites": [favorite("a"), favorite("UCa")]}),
+            "favorites[1]: Invalid value at 'video'",
+        ),
+        (json!({"subscriptions": [watched]}), "subscriptions[0]: Invalid value at 'lastWatchedAt'"),
+        (json!({"playlists": [special]}), "playlists[0]: Invalid value at 'id'"),
+    ] {
+        let mut seed = more;
+        seed["accounts"] = accounts.clone();
+        let told = refusal_of(&seed).unwrap_err();
+        assert!(told.starts_with(place), "{told}");
+    }
 }
 
 #[tokio::test]

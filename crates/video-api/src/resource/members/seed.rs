@@ -46,7 +46,7 @@ fn put(tx: &mut Tx<'_>, seed: &SeedMember, now: Timestamp) -> Result<bool, Error
         return Err(invalid("member", "another channel than the creator's"));
     }
     if MEMBERS.get(tx, &(creator.clone(), member.clone()))?.is_some() {
-        return Ok(false);
+        return Err(invalid("member", "a channel that is no member yet"));
     }
     let since = moment(seed.since.as_deref(), now).map_err(|_| invalid("since", "RFC 3339"))?;
     let set = store::set_level(tx, &creator, &member, Some(&seed.level), since);

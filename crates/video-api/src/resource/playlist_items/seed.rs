@@ -47,7 +47,10 @@ fn favorite(
         .ok_or_else(|| Error::InvalidField { path: "video".into(), expected: "a video" })?;
     let held = ITEMS_OF_VIDEO.span(&(playlist.clone(), seed.video.clone()));
     if !ITEMS_OF_VIDEO.scan(tx, &held, 1)?.0.is_empty() {
-        return Ok(false);
+        return Err(Error::InvalidField {
+            path: "video".into(),
+            expected: "a video that is no favourite of the account yet",
+        });
     }
     let item = PlaylistItem {
         video: seed.video.clone(),

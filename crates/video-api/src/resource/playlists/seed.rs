@@ -9,7 +9,7 @@ use triptych_core::time::Timestamp;
 use super::record::PLAYLISTS;
 use super::{patch, store};
 use crate::api::error::Error;
-use crate::record::id;
+use crate::record::id::{self, PlaylistName};
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::resource::channels::record as channels;
@@ -57,6 +57,12 @@ fn playlist(tx: &mut Tx<'_>, seed: &SeedPlaylist, now: Timestamp) -> Result<bool
     let id = seed.id.clone().unwrap_or_default();
     if PLAYLISTS.get(tx, &id)?.is_some() {
         return Ok(false);
+    }
+    if !matches!(id::playlist_name(&id, None), PlaylistName::Made(_)) {
+        return Err(Error::InvalidField {
+            path: "id".into(),
+            expected: "another id than those of special playlists: UU, LL, HL, WL and FL begin them",
+        });
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
     let title = channels::title(tx, &owner)?;

@@ -64,7 +64,10 @@ fn subscription(
     }
     let since = moment(seed.published_at.as_deref(), now)?;
     let watched = match &seed.last_watched_at {
-        Some(text) => moment(Some(text), now)?,
+        Some(text) => Timestamp::from_rfc3339(text).ok_or_else(|| Error::InvalidField {
+            path: "lastWatchedAt".into(),
+            expected: "RFC 3339",
+        })?,
         None => since,
     };
     let owner = CHANNELS.peek(tx, &parties.subscriber)?;
