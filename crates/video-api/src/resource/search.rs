@@ -278,10 +278,13 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     if let Some(channel) = &channel {
         CHANNELS.peek(tx, channel)?.ok_or(&CHANNEL_INVALID)?;
     }
+    let words = params.get("q").unwrap_or_default();
+    let text = TextQuery::parse(words);
+    let is_wordless = text.is_empty() && !words.trim().is_empty();
     let is =
         |name: &str, yes: &str| params.get(name).filter(|_| asks(name)).map(|value| value == yes);
     Ok(Query {
-        text: TextQuery::parse(params.get("q").unwrap_or_default()),
+        text,
         kinds,
         channel,
         mine: if own { Some(call.caller.channel()?.to_owned()) } else { None },
@@ -308,7 +311,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         strict: params.get("safeSearch") == Some("strict"),
         sponsored: is("videoPaidProductPlacement", "true").unwrap_or_default(),
         form: params.get("videoType").filter(|_| asks("videoType")).map(str::to_owned),
-        nothing: params.get("channelType") == Some("show"),
+        nothing: params.get("channelType") == Some("show") || is_wordless,
         order: order(params.get("order")),
     })
 }

@@ -65,7 +65,6 @@ impl Query {
             || self.near.is_some();
         // Whoever asks for what is theirs gets nothing else, as it is found by their channel.
         (self.mine.is_some() || has(Flag::Public))
-            && !self.nothing
             && (self.kinds.is_empty() || self.kinds.contains(&summary.kind))
             && (summary.kind == Kind::Video || !asks_for_videos)
             && self.published_after.is_none_or(|moment| summary.published >= moment)

@@ -86,7 +86,7 @@ pub struct Query {
     pub strict: bool,
     /// `videoType`: films, or episodes.
     pub form: Option<String>,
-    /// Asks for what nothing is: no channel is a show.
+    /// Asks for what nothing is: no channel is a show, and no text is known by signs alone.
     pub nothing: bool,
     /// The order.
     pub order: Order,
@@ -149,6 +149,9 @@ pub fn run(
     backwards: bool,
     limit: usize,
 ) -> Result<ResultPage, StoreError> {
+    if query.nothing {
+        return Ok(ResultPage::default());
+    }
     if let Some(order) = query.stored_order(tx)? {
         return ordered_scan(tx, query, order, cursor, backwards, limit);
     }

@@ -80,7 +80,9 @@ impl ThreadList {
         call: &Call<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<(Vec<String>, Paging), Error> {
-        let search = terms(call.params.get("searchTerms").unwrap_or_default());
+        let asked = call.params.get("searchTerms").unwrap_or_default().trim();
+        let search = terms(asked);
+        let is_wordless = search.is_empty() && !asked.is_empty();
         // What is not published has an order of time alone.
         let by_relevance = call.params.get("order") == Some("relevance")
             && self.state == Moderation::Published
@@ -90,9 +92,16 @@ impl ThreadList {
         let mut names =
             vec![call.operation.name, self.list.as_str(), self.state.name(), order, audience];
         names.extend(search.iter().map(String::as_str));
+        if is_wordless {
+            names.push(asked);
+        }
         let binding = Binding::of(&names);
         let token = call.page_token(binding)?;
         let size = call.page_size();
+        if is_wordless {
+            // Signs alone are no words that a text could hold.
+            return Ok((Vec::new(), Paging { size, ..Paging::default() }));
+        }
         let wanted = Wanted { token: token.as_ref(), size, binding };
         if !search.is_empty() {
             return self.search(call, tx, &search, wanted);
