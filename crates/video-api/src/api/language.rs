@@ -231,12 +231,16 @@ pub fn preferred(header: &str) -> Option<&str> {
     best.map(|(tag, _)| tag)
 }
 
-/// Returns whether text is a language tag (BCP 47, its form alone).
+/// A language tag has at most this many bytes: what every reader of tags has room for (RFC 5646, section 4.4.1).
+const TAG_BYTES_MAX: usize = 35;
+
+/// Returns whether text is a language tag (BCP 47, its form and length alone).
 #[must_use]
 pub fn is_tag(text: &str) -> bool {
     let mut subtags = text.split(['-', '_']);
     let first = subtags.next().unwrap_or_default();
-    (2..=8).contains(&first.len())
+    text.len() <= TAG_BYTES_MAX
+        && (2..=8).contains(&first.len())
         && first.bytes().all(|byte| byte.is_ascii_alphabetic())
         && subtags.all(|tag| {
             (1..=8).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -20,7 +20,7 @@ pub fn check(
     let parts = parts_of(operation, &params)?;
     check_filters(operation, &params)?;
     if params.takes("id") && params.list("id").len() > 50 {
-        return Err(Error::TooManyIds);
+        return Err(Error::TooManyIds("id"));
     }
     Ok((params, parts))
 }
@@ -78,7 +78,8 @@ fn check_filters(operation: &'static Operation, params: &Params) -> Result<(), E
         return Err(Error::NoFilter(names));
     }
     if given.len() > 1 {
-        return Err(Error::IncompatibleParameters(given.join(", ")));
+        let clash = Error::IncompatibleParameters(given.join(", "));
+        return Err(operation.clash.map_or(clash, Error::Rule));
     }
     Ok(())
 }

@@ -223,7 +223,7 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
         (inner.key, inner.token) = (outer.key.clone(), outer.token.clone());
     }
     inner.apply_method_override();
-    let is_download = router::operation_at(&inner.method, &inner.path)
+    let is_download = router::served_at(&inner.method, &inner.path)
         .is_ok_and(|(operation, _)| operation.download);
     let is_batch = router::BATCH_PATHS.contains(&&*inner.path);
     if is_batch || is_download || router::under_upload(&inner.path).is_some() {

@@ -70,8 +70,10 @@ impl VideoApi {
                 (206, range)
             }
             RequestedRange::Unsatisfiable => {
-                headers.push((header::CONTENT_RANGE, format!("bytes */{length}").into()));
-                (416, 0..0)
+                let mut refusal = request.refuse(&Error::RangeNotSatisfiable, operation);
+                let place = format!("bytes */{length}");
+                refusal.headers.push((header::CONTENT_RANGE, place.into()));
+                return Ok(refusal);
             }
         };
         Ok(ApiResponse { status, headers, body: Body::Raw(source.body(range)), operation })

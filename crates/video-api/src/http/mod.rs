@@ -151,7 +151,7 @@ impl VideoApi {
 
     /// Answers a request whose body is there.
     pub(super) async fn dispatch(&self, mut request: ApiRequest) -> ApiResponse {
-        let (name, outcome) = match router::operation_at(&request.method, &request.path) {
+        let (name, outcome) = match router::served_at(&request.method, &request.path) {
             Err(error) => ("-", Err(error)),
             Ok((operation, values)) => {
                 request.pairs.extend(values);

@@ -41,6 +41,18 @@ pub(super) fn under_upload(path: &str) -> Option<&str> {
         .filter(|rest| rest.starts_with('/'))
 }
 
+/// The row of `method` at `path`, which may stand behind what the paths of downloads start with (facts: `useMediaDownloadService`).
+///
+/// # Errors
+/// [`Error::NotDownload`] for an operation that gives no media; else as [`operation_at`].
+pub(super) fn served_at(method: &str, path: &str) -> Result<Routed, Error> {
+    let Some(rest) = path.strip_prefix("/download").filter(|rest| rest.starts_with('/')) else {
+        return operation_at(method, path);
+    };
+    let routed = operation_at(method, rest)?;
+    if routed.0.download { Ok(routed) } else { Err(Error::NotDownload) }
+}
+
 /// The row of `method` that takes media at `path`, which is behind what the paths of uploads start with.
 pub(super) fn upload_at(method: &str, path: &str) -> Result<&'static Operation, Error> {
     let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
@@ -81,7 +93,7 @@ pub(super) fn methods_of(path: &str) -> Option<String> {
             Err(Error::MethodNotAllowed { .. }) => Some(ALLOW_UPLOADS.to_owned()),
             _ => None,
         },
-        None => match operation_at("", path) {
+        None => match served_at("", path) {
             Err(Error::MethodNotAllowed { allowed, .. }) => Some(allowed),
             _ => None,
         },
@@ -122,11 +134,22 @@ mod tests {
             ("/upload/youtube/v3/videos", Some("POST, PUT, DELETE, OPTIONS")),
             ("/upload/youtube/v3/search", None),
             ("/batch", Some("POST, OPTIONS")),
+            ("/download/youtube/v3/captions/x", Some("GET, HEAD, OPTIONS")),
             ("/vi/x/default.jpg", Some("GET, HEAD, OPTIONS")),
             ("/youtube/v3/nothing", None),
         ] {
             assert_eq!(methods_of(path).as_deref(), methods, "{path}");
         }
+    }
+
+    #[test]
+    fn a_download_path_serves_what_gives_media_alone() {
+        let at = |method, path| served_at(method, path).map(|(operation, _)| operation.name);
+        assert_eq!(at("GET", "/download/youtube/v3/captions/x"), Ok("captions.download"));
+        assert_eq!(at("GET", "/download/youtube/v3/videos"), Err(Error::NotDownload));
+        assert_eq!(at("GET", "/download/youtube/v3/nothing"), Err(Error::UnknownPath));
+        assert_eq!(at("GET", "/downloads/youtube/v3/videos"), Err(Error::UnknownPath));
+        assert_eq!(at("GET", "/youtube/v3/videos"), Ok("videos.list"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::caption::FileForm;
 use crate::media::{self, Processed, Processing, Renderings};
 use crate::picture::{Picture, PictureError, Size};
 use crate::upload::media::{MediaError, Piece, Reader};
-use crate::upload::related::{Event, Related};
+use crate::upload::related::{Event, Related, RelatedError};
 use crate::upload::session::STEP_BYTES;
 
 /// Content of a body in one request.
@@ -134,8 +134,10 @@ impl VideoApi {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let broken =
-            |error: crate::upload::related::RelatedError| Error::ParseError(error.to_string());
+        let broken = |error: RelatedError| match error {
+            RelatedError::TooManyParts => Error::TooManyParts,
+            other => Error::ParseError(other.to_string()),
+        };
         let mut related = Related::new(content_type).map_err(broken)?;
         let mut metadata = Bytes::new();
         let mut media: Option<(BlobUpload, Option<String>)> = None;

@@ -147,6 +147,36 @@ async fn a_wrong_type_at_any_member_of_any_body_is_refused_with_its_place() {
 }
 
 #[tokio::test]
+async fn a_long_text_at_any_member_of_any_body_is_no_fault_of_the_service() {
+    let service = Service::new().await;
+    // Longer than any record, and a language tag as far as its form goes.
+    let (long, tag) = ("x".repeat(70_000), format!("en{}", "-abcdefgh".repeat(8_000)));
+    let url = format!("http://{long}");
+    let mut unbounded = Vec::new();
+    for operation in OPERATIONS.iter().filter(|row| matches!(row.run, Run::Call(_))) {
+        let Some(name) = operation.request else {
+            continue;
+        };
+        let valid = body(operation);
+        let mut all = Vec::new();
+        members(&json!({"$ref": name}), &[], &mut all);
+        // What is only read is kept nowhere.
+        let is_read =
+            |name: &str| operation.parts.iter().any(|part| part.name == name && !part.writable);
+        for (path, _) in all.iter().filter(|(path, _)| !is_read(&path[0])) {
+            for value in [json!(long), json!(tag), json!(url), json!([long]), json!([tag])] {
+                let answer = send(&service, operation, &with(&valid, path, &value)).await;
+                if answer.status >= 500 || answer.reason() == "backendRequestTooLarge" {
+                    let (name, path) = (operation.name, path.join("."));
+                    unbounded.push(format!("{name} {path}: {}", answer.status));
+                }
+            }
+        }
+    }
+    assert!(unbounded.is_empty(), "{unbounded:#?}");
+}
+
+#[tokio::test]
 async fn ids_of_other_resources_are_refused_in_place_of_the_right_ones() {
     let service = Service::new().await;
     // Ids of everything that the seed has, in place of each other.

@@ -25,6 +25,7 @@ mod parts;
 mod player;
 mod races;
 mod recorded;
+mod refusals;
 mod resources;
 mod rules;
 mod schema;

@@ -181,7 +181,7 @@ async fn filters_are_exactly_one() {
         ("/videos?part=id", "missingRequiredParameter"),
         ("/videos?part=id&id=v&chart=mostPopular", "incompatibleParameters"),
         ("/channels?part=id&mine=false", "missingRequiredParameter"),
-        ("/channels?part=id&mine=true&id=UCx", "incompatibleParameters"),
+        ("/channels?part=id&mine=true&id=UCx", "invalidCriteria"),
         ("/playlists?part=id", "missingRequiredParameter"),
         ("/playlistItems?part=id", "missingRequiredParameter"),
         ("/videos?part=id&chart=mostPopular&pageToken=CAUQAA", "invalidPageToken"),

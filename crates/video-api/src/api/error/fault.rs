@@ -127,13 +127,6 @@ static OTHERS: &[Rule] = &[
         "The protocol used in the request is not supported.",
     ),
     Rule::new(
-        416,
-        "global",
-        "requestedRangeNotSatisfiable",
-        Place::Header("Range"),
-        "The requested range cannot be satisfied.",
-    ),
-    Rule::new(
         417,
         "global",
         "expectationFailed",
@@ -181,7 +174,7 @@ impl Error {
 }
 
 /// The errors of every operation whose sentence needs nothing of the request.
-fn core() -> [Error; 17] {
+fn core() -> [Error; 20] {
     [
         Error::UnknownPath,
         Error::KeyInvalid,
@@ -198,7 +191,10 @@ fn core() -> [Error; 17] {
         Error::BodyBroken,
         Error::ConditionNotMet,
         Error::Contended,
-        Error::TooManyIds,
+        Error::TooManyIds("id"),
+        Error::TooManyParts,
+        Error::NotDownload,
+        Error::RangeNotSatisfiable,
         Error::Backend(triptych_core::kv::StoreError::Conflict),
     ]
 }

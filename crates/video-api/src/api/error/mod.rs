@@ -166,9 +166,9 @@ pub enum Error {
     /// Two filters, where one is taken.
     #[error("Incompatible parameters specified in the request: {0}")]
     IncompatibleParameters(String),
-    /// More ids than one request may name.
+    /// A parameter names more ids than one request may.
     #[error("The request specifies an invalid filter parameter.")]
-    TooManyIds,
+    TooManyIds(&'static str),
     /// A page token of another request, or none of ours.
     #[error("The request specifies an invalid page token.")]
     InvalidPageToken,
@@ -215,9 +215,19 @@ pub enum Error {
     /// The body is longer than the operation takes.
     #[error("The body is longer than the {0} bytes that this operation takes.")]
     UploadTooLarge(u64),
+    /// A third part, where there are metadata and media.
+    #[error(
+        "The multipart request failed because it contains too many parts: metadata and media are two."
+    )]
+    TooManyParts,
     /// An upload path for an operation that takes no media.
     #[error("This operation takes no media; send it to the path without /upload.")]
     NotUpload,
+    /// A download path for an operation that gives no media.
+    #[error(
+        "Only media downloads can be sent to /download; send this request to the path without it."
+    )]
+    NotDownload,
     /// `uploadType` is none.
     #[error("'{0}' is not an upload protocol; use media, multipart or resumable.")]
     UnsupportedMediaProtocol(String),
@@ -247,6 +257,20 @@ pub enum Error {
     /// Too many requests fought over one record; nothing was written.
     #[error("The request was aborted by other writes to the same resource; try again.")]
     Contended,
+
+    /// A resource would be longer than any that is kept.
+    #[error("The request is too large: {count} {what} are more than the {most} of a resource.")]
+    ResourceTooLarge {
+        /// The things that were counted.
+        what: &'static str,
+        /// Their count.
+        count: usize,
+        /// The greatest count that is taken.
+        most: usize,
+    },
+    /// `Range` names no byte of what is downloaded.
+    #[error("The requested range cannot be satisfied.")]
+    RangeNotSatisfiable,
 
     // The service.
     /// The disk or the store failed.
@@ -344,8 +368,8 @@ impl Error {
             Self::IncompatibleParameters(_) => {
                 of(400, "youtube.parameter", "incompatibleParameters", Place::parameter(""))
             }
-            Self::TooManyIds => {
-                of(400, "youtube.parameter", "invalidFilters", Place::parameter("id"))
+            Self::TooManyIds(name) => {
+                of(400, "youtube.parameter", "invalidFilters", Place::parameter(name))
             }
             Self::InvalidPageToken => {
                 of(400, "youtube.parameter", "invalidPageToken", Place::parameter("pageToken"))
@@ -379,7 +403,9 @@ impl Error {
             Self::MediaBodyRequired => of(400, "youtube.media", "mediaBodyRequired", Place::None),
             Self::BadContent(..) => of(400, "global", "badContent", Place::None),
             Self::UploadTooLarge(_) => of(413, "global", "uploadTooLarge", Place::None),
+            Self::TooManyParts => of(400, "global", "tooManyParts", Place::None),
             Self::NotUpload => of(400, "global", "notUpload", Place::None),
+            Self::NotDownload => of(400, "global", "notDownload", Place::None),
             Self::UnsupportedMediaProtocol(_) => {
                 of(400, "global", "unsupportedMediaProtocol", Place::parameter("uploadType"))
             }
@@ -392,6 +418,12 @@ impl Error {
             Self::Rule(rule) => rule.detail(),
             Self::ConditionNotMet => {
                 of(412, "global", "conditionNotMet", Place::Header("If-Match"))
+            }
+            Self::ResourceTooLarge { .. } => {
+                of(413, "global", "backendRequestTooLarge", Place::None)
+            }
+            Self::RangeNotSatisfiable => {
+                of(416, "global", "requestedRangeNotSatisfiable", Place::Header("Range"))
             }
             Self::Contended => of(409, "global", "conflict", Place::None),
             Self::Backend(_) => of(503, "global", "backendError", Place::None),
@@ -466,6 +498,9 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Conflict => Self::Contended,
+            StoreError::LimitExceeded { what, count, most } => {
+                Self::ResourceTooLarge { what, count, most }
+            }
             other => Self::Backend(other),
         }
     }

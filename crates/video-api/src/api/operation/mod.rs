@@ -6,7 +6,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::account::{Scope, Scopes};
-use crate::api::error::Error;
+use crate::api::error::{Error, Rule};
 use crate::api::operation::call::Call;
 use crate::api::parameter::Param;
 use crate::api::response::Reply;
@@ -143,6 +143,8 @@ pub struct Operation {
     pub params: &'static [Param],
     /// Its filters.
     pub filters: Filters,
+    /// The refusal of two filters where one is taken, if it is the resource's own.
+    pub clash: Option<&'static Rule>,
     /// The parts of its resource.
     pub parts: &'static [Part],
     /// True if a write that names a part which it cannot write is refused. Else such a part is only returned.
@@ -176,6 +178,7 @@ impl Operation {
         path: "",
         params: &[],
         filters: Filters::None,
+        clash: None,
         parts: &[],
         written_parts_only: false,
         access: Access::Token,

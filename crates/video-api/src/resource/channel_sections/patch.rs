@@ -220,7 +220,9 @@ fn targeting(given: Body<'_>) -> Result<Targeting, Error> {
     };
     let is_region = |code: &str| language::region(code).is_some();
     Ok(Targeting {
-        languages: read("languages", |code| language::language(code).is_some())?,
+        languages: read("languages", |code| {
+            language::is_tag(code) && language::language(code).is_some()
+        })?,
         regions: read("regions", is_region)?,
         countries: read("countries", is_region)?,
     })

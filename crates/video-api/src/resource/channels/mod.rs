@@ -84,6 +84,7 @@ const LIST: Operation = Operation {
         OWNER,
         PAGE_TOKEN,
     ],
+    clash: Some(&rules::CRITERIA_INVALID),
     filters: Filters::One(&[
         "categoryId",
         "forHandle",

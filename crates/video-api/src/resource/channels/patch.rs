@@ -11,6 +11,7 @@ use crate::record::thumbnail;
 use crate::resource::channel_banners::BANNERS;
 use crate::resource::channels::record::Channel;
 use crate::resource::channels::{promotion, rules};
+use crate::resource::videos::record::VIDEOS;
 
 /// A localized title has at most this many characters.
 const TITLE_CHARS_MAX: usize = 100;
@@ -23,6 +24,9 @@ const KEYWORDS_CHARS_MAX: usize = 500;
 
 /// At most so many hints.
 const HINTS_MAX: usize = 20;
+
+/// Titles, ids and addresses within a channel's settings have at most this many characters. Ours.
+const SETTING_CHARS_MAX: usize = 100;
 
 /// At most so many featured channels.
 const FEATURED_MAX: usize = 100;
@@ -106,6 +110,12 @@ fn branding(
     let empty = Map::new();
     let settings = given.object("channel", "brandingSettings.channel")?.unwrap_or(Body::of(&empty));
     out.insert("channel".into(), Value::Object(channel_settings(channel, settings)?));
+    if let Some(trailer) = settings.text("unsubscribedTrailer")?.filter(|id| !id.is_empty()) {
+        let video = VIDEOS.get(tx, &trailer)?.map(|video| video.head);
+        video
+            .filter(|video| video.channel == id && video.is_shared())
+            .ok_or(&rules::TRAILER_INVALID)?;
+    }
     let old = channel.value("brandingSettings");
     match given.object("image", "brandingSettings.image")? {
         None => {
@@ -134,9 +144,17 @@ fn branding(
     if let Some(watch) = given.object("watch", "brandingSettings.watch")? {
         let mut kept = Map::new();
         for name in ["textColor", "backgroundColor", "featuredPlaylistId"] {
-            if let Some(text) = watch.text(name)? {
-                kept.insert(name.into(), text.into());
+            let Some(text) = watch.text(name)?.filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let valid = match name {
+                "featuredPlaylistId" => is_short_name(&text),
+                _ => is_colour(&text),
+            };
+            if !valid {
+                return Err(Error::Rule(&rules::BRANDING_INVALID));
             }
+            kept.insert(name.into(), text.into());
         }
         out.insert("watch".into(), Value::Object(kept));
     }
@@ -144,6 +162,17 @@ fn branding(
         out.insert("hints".into(), self::hints(hints).ok_or(&rules::BRANDING_INVALID)?);
     }
     Ok(out)
+}
+
+/// Returns whether a text is a colour as the interface writes it: `#` and six hexadecimal digits.
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
+fn is_short_name(text: &str) -> bool {
+    text.chars().count() <= SETTING_CHARS_MAX && is_name(text)
 }
 
 /// Pairs of property and value, which the service keeps and does not read.
@@ -189,14 +218,16 @@ fn channel_settings(
                 language::check(&text, || Place::body(path))?;
                 true
             }
-            "profileColor" => text.is_empty() || (text.starts_with('#') && text.len() == 7),
-            _ => text.chars().count() <= KEYWORDS_CHARS_MAX && is_name(&text),
+            "profileColor" => text.is_empty() || is_colour(&text),
+            "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX && is_name(&text),
+            _ => is_short_name(&text),
         };
         if !valid {
             return Err(Error::Rule(&rules::BRANDING_INVALID));
         }
         if !text.is_empty() {
-            out.insert(name.into(), text.into());
+            let listed = (name == "country").then(|| language::region(&text)).flatten();
+            out.insert(name.into(), listed.map_or(text, str::to_owned).into());
         }
     }
     for name in ["showBrowseView", "showRelatedChannels", "moderateComments"] {
@@ -205,7 +236,7 @@ fn channel_settings(
         }
     }
     if let Some(featured) = given.texts("featuredChannelsUrls")? {
-        if featured.len() > FEATURED_MAX {
+        if featured.len() > FEATURED_MAX || !featured.iter().all(|url| is_short_name(url)) {
             return Err(Error::Rule(&rules::BRANDING_INVALID));
         }
         out.insert("featuredChannelsUrls".into(), featured.into());

@@ -5,11 +5,14 @@ use triptych_core::kv::Tx;
 
 use crate::api::error::{Error, Rule};
 use crate::record::json_fields::{Body, is_plain};
+use crate::resource::channels::record::CHANNELS;
 use crate::resource::channels::rules;
 use crate::resource::videos::record::VIDEOS;
 
 /// A message has at most this many characters. Ours.
 const MESSAGE_CHARS_MAX: usize = 500;
+/// The address of a page has at most this many bytes. Ours.
+const WEBSITE_BYTES_MAX: usize = 2_000;
 /// A channel promotes at most so many things. Ours.
 const ITEMS_MAX: usize = 20;
 
@@ -54,7 +57,7 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
     let (member, value) = match kind.as_str() {
         "video" => {
             let video = id.text("videoId")?.unwrap_or_default();
-            let found = VIDEOS.peek(tx, &video)?;
+            let found = VIDEOS.get(tx, &video)?;
             if found.is_none_or(|found| found.head.channel != channel) {
                 return Err(Error::Rule(&rules::PROMOTED_VIDEO_FORBIDDEN));
             }
@@ -68,8 +71,9 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
             ("websiteUrl", url)
         }
         "recentUpload" => {
-            let by = id.text("recentlyUploadedBy")?;
-            ("recentlyUploadedBy", by.unwrap_or_else(|| channel.into()))
+            let by = id.text("recentlyUploadedBy")?.unwrap_or_else(|| channel.into());
+            CHANNELS.peek(tx, &by)?.ok_or(&rules::RECENT_UPLOAD_INVALID)?;
+            ("recentlyUploadedBy", by)
         }
         _ => return Err(Error::Rule(&rules::PROMOTION_ITEM_REQUIRED)),
     };
@@ -94,7 +98,8 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
 
 fn is_website(url: &str) -> bool {
     let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-    rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(' '))
+    url.len() <= WEBSITE_BYTES_MAX
+        && rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(' '))
 }
 
 /// The time when a promotion or a watermark is shown: type, offset and duration, numbers as text.

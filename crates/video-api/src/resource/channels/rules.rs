@@ -11,6 +11,10 @@ rules! {
     FORBIDDEN = Rule::new(403, "youtube.channel", "channelForbidden", Place::parameter("id"), "The channel specified in the <code>id</code> parameter does not support the request or the request is not properly authorized.");
     /// Branding with a value that is none.
     BRANDING_INVALID = Rule::new(400, "youtube.channel", "brandingValidationError", Place::body("brandingSettings"), "One of the values in the request's brandingSettings object cannot be validated.");
+    /// A trailer that is no video of the channel, or one that nobody else sees.
+    TRAILER_INVALID = Rule::new(400, "youtube.channel", "brandingValidationError", Place::body("brandingSettings.channel.unsubscribedTrailer"), "The trailer must be a public or unlisted video of the channel.");
+    /// Two filters in one request.
+    CRITERIA_INVALID = Rule::new(400, "youtube.channel", "invalidCriteria", Place::parameter(""), "A maximum of one of the following filters may be specified: id, categoryId, mine, managedByMe, mySubscribers, forHandle, forUsername.");
     /// Another title: the interface cannot change it.
     TITLE_UPDATE_FORBIDDEN = Rule::new(400, "youtube.channel", "channelTitleUpdateForbidden", Place::body("brandingSettings.channel.title"), "When updating a channel's brandingSettings part, you must either set the brandingSettings.channel.title property's value to the channel's current title or omit the property. The channel title cannot be updated.");
     /// Localizations of a channel without a default language.
@@ -33,6 +37,8 @@ rules! {
     PROMOTION_MESSAGE_INVALID = Rule::new(400, "youtube.channel", "invalidCustomMessage", Place::body("invideoPromotion.items.customMessage"), "The request specifies an invalid custom message: at most 500 characters, and no < or >.");
     /// A promoted video that is not the channel's.
     PROMOTED_VIDEO_FORBIDDEN = Rule::new(403, "youtube.channel", "promotedVideoNotAllowed", Place::body("invideoPromotion.items.id.videoId"), "The video that the request promotes is not a video of the channel.");
+    /// A promotion of the latest upload of a channel that is not there.
+    RECENT_UPLOAD_INVALID = Rule::new(400, "youtube.channel", "invalidBrandingOption", Place::body("invideoPromotion.items.id.recentlyUploadedBy"), "The channel whose latest upload the request promotes cannot be found.");
     /// A promoted page without an address of the web.
-    PROMOTED_WEBSITE_FORBIDDEN = Rule::new(403, "youtube.channel", "websiteLinkNotAllowed", Place::body("invideoPromotion.items.id.websiteUrl"), "The website that the request promotes is not allowed: an address with http or https.");
+    PROMOTED_WEBSITE_FORBIDDEN = Rule::new(403, "youtube.channel", "websiteLinkNotAllowed", Place::body("invideoPromotion.items.id.websiteUrl"), "The website that the request promotes is not allowed: an address with http or https, of at most 2,000 bytes.");
 }

@@ -7,6 +7,8 @@ use crate::resource::playlist_items::rules;
 
 /// A note has at most this many characters (facts: playlistItems.insert).
 const NOTE_CHARS_MAX: usize = 280;
+/// The begin and the end of what is played have at most this many bytes each. Ours.
+const MOMENT_BYTES_MAX: usize = 100;
 
 /// The members of an item that a client writes.
 pub(super) struct ItemPatch {
@@ -48,13 +50,11 @@ impl ItemPatch {
         if note.as_ref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
             return Err(Error::Rule(&rules::CONTENT_DETAILS_INVALID));
         }
-        Ok(Self {
-            playlist: text("playlistId")?,
-            video,
-            position,
-            note,
-            start_at: detail("startAt")?,
-            end_at: detail("endAt")?,
-        })
+        let (start_at, end_at) = (detail("startAt")?, detail("endAt")?);
+        let is_moment = |text: &String| text.len() <= MOMENT_BYTES_MAX;
+        if !start_at.iter().chain(&end_at).all(is_moment) {
+            return Err(Error::Rule(&rules::MOMENT_INVALID));
+        }
+        Ok(Self { playlist: text("playlistId")?, video, position, note, start_at, end_at })
     }
 }

@@ -74,7 +74,7 @@ fn snippet(
     if !is_title(&title, TITLE_CHARS_MAX)
         || !is_description(&description)
         || tags_length > 500
-        || !tags.iter().all(|tag| is_name(tag))
+        || !tags.iter().all(|tag| !tag.is_empty() && is_name(tag))
     {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
