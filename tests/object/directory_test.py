@@ -161,6 +161,8 @@ class Objects(DirectorySuite):
         self.refused(400, "InvalidRequest", self.control.put_bucket_lifecycle_configuration, Bucket=name, LifecycleConfiguration={"Rules": [move]})
         put = self.zonal.put_object(Bucket=name, Key="x/k", Body=b"x")
         self.assertEqual(put["Expiration"], "NotImplemented")
+        tagged = {**rule, "Filter": {"Tag": {"Key": "a", "Value": "b"}}}
+        self.refused(400, "InvalidRequest", self.control.put_bucket_lifecycle_configuration, Bucket=name, LifecycleConfiguration={"Rules": [tagged]})
         self.control.delete_bucket_lifecycle(Bucket=name)
         gone = self.zonal.delete_object(Bucket=name, Key="x/k", VersionId="null")
         self.assertNotIn("VersionId", gone)

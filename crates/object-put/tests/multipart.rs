@@ -92,6 +92,26 @@ fn refused(answer: &Answer, status: u16, code: &str, message: &str) {
 }
 
 #[tokio::test]
+async fn a_completion_names_one_checksum_at_the_most() {
+    let world = World::new(NOW).await;
+    let upload = Upload::begin(&world, "/bkt/k", &[("x-store-checksum-algorithm", "SHA1")]).await;
+    let [sha1, crc32] =
+        [Algorithm::Sha1, Algorithm::Crc32].map(|own| STANDARD.encode(checksum(own, b"part")));
+    let part = upload.part("1", b"part").with("x-store-checksum-sha1", &*sha1);
+    let tag = world.send(&part).await.header("etag").unwrap().to_owned();
+    let list = format!(
+        "<Part><PartNumber>1</PartNumber><ETag>{tag}</ETag><ChecksumSHA1>{sha1}</ChecksumSHA1></Part>"
+    );
+    let whole = STANDARD.encode(checksum(Algorithm::Sha1, &checksum(Algorithm::Sha1, b"part")));
+    let completion = || upload.completion_of(&list).with("x-store-checksum-sha1", &*whole);
+    let both = world.send(&completion().with("x-store-checksum-crc32", &*crc32)).await;
+    let message =
+        "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.";
+    refused(&both, 400, "InvalidRequest", message);
+    assert_eq!(world.send(&completion()).await.status, 200);
+}
+
+#[tokio::test]
 async fn only_the_completion_of_an_upload_makes_conditions() {
     let world = World::new(NOW).await;
     let begun = Upload::begin(&world, "/bkt/key", &[]).await;

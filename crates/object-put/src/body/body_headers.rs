@@ -8,6 +8,10 @@ use crate::body::checksum::{ALGORITHMS, Algorithm, Checksum};
 use crate::error::Error;
 use crate::request::fields::Fields;
 
+/// The refusal of checksums of two algorithms.
+pub const MORE_THAN_ONE: &str =
+    "Expecting a single x-store-checksum- header. Multiple checksum Types are not allowed.";
+
 const ALGORITHM: &str = "x-store-sdk-checksum-algorithm";
 
 /// The checksum that a body brings, and its place.
@@ -197,9 +201,7 @@ fn checksum_plan(
         check_algorithms(fields)?;
     }
     if given.len() > 1 {
-        return Err(Error::request(
-            "Expecting a single x-store-checksum- header. Multiple checksum Types are not allowed.",
-        ));
+        return Err(Error::request(MORE_THAN_ONE));
     }
     let trailer = trailer_algorithm(fields, payload)?;
     let plan = match (given.pop(), trailer) {

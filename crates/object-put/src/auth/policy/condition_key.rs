@@ -157,9 +157,11 @@ impl ConditionKey {
         matches!(self, Self::PointArn | Self::PrincipalArn)
     }
 
-    /// Tells whether a variable can stand for it: it has one value at the most, and the same one in either vocabulary.
+    /// Tells whether a variable can stand for it: it has one value at the most, the same one in either vocabulary, and is known without a
+    /// look at the object that is there.
     pub(super) fn is_variable(&self) -> bool {
-        *self != Self::RequestTagKeys && !self.is_arn() && !self.is_of_encryption()
+        let of_others = matches!(self, Self::RequestTagKeys | Self::ExistingTag(_));
+        !of_others && !self.is_arn() && !self.is_of_encryption()
     }
 
     /// Tells whether its values differ in the two vocabularies.

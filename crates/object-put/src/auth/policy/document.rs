@@ -7,7 +7,7 @@ use crate::auth::action::ActionTargets;
 use crate::auth::policy::condition::Test;
 use crate::auth::policy::{
     Choice, Effect, Policy, Principal, Principals, Statement, account_of, condition, malformed,
-    neutral_action, strings, variable,
+    neutral_action, repeated_field, strings, variable,
 };
 use crate::error::Error;
 use crate::request::dialect::{
@@ -34,6 +34,9 @@ impl Policy {
             .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
         let policy = Self::read(text)?;
         check_document(text)?;
+        if repeated_field::has_any(text) {
+            return Err(malformed("Policy has a field twice"));
+        }
         policy.statements.iter().try_for_each(Statement::check_variables)?;
         policy.statements.iter().try_for_each(|statement| statement.check(bucket))?;
         Ok(policy)

@@ -9,6 +9,7 @@ mod condition;
 mod condition_key;
 mod document;
 mod public_access;
+mod repeated_field;
 mod variable;
 
 pub use public_access::PublicAccessBlock;
@@ -342,6 +343,7 @@ mod tests {
             "b/${}",
             "b/${aws:username, nobody}",
             "b/${aws:PrincipalArn}",
+            "b/${s3:ExistingObjectTag/a}",
         ] {
             assert!(with(newest, resource).is_err(), "{resource}");
         }
@@ -491,6 +493,8 @@ mod tests {
         ] {
             assert!(with(field).is_err(), "{field}");
         }
+        let twice = r#", "Effect": "Deny""#;
+        assert!(with(twice).is_err());
         for text in ["", "{}", "[]", r#"{"Statement": []}"#] {
             assert!(Policy::parse(text.as_bytes(), "b").is_err(), "{text}");
         }

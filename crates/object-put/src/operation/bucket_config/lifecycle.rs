@@ -33,7 +33,8 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `PutBucketLifecycleConfiguration`.
 ///
 /// # Errors
-/// `InvalidRequest` for a least size of transitions that is none; those of [`Lifecycle::from_xml`].
+/// `InvalidRequest` for a least size of transitions that is none; those of [`Lifecycle::from_xml`]; `InvalidRequest` for a filter by tags
+/// in a directory bucket.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let least = match call.fields.get(TRANSITION_LEAST)? {
         None => TransitionLeast::default(),
@@ -41,12 +42,16 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply,
             Error::request(format!("Invalid TransitionDefaultMinimumObjectSize found: {value}"))
         })?,
     };
-    if call.bucket()?.kind == BucketKind::Directory {
+    let is_directory = call.bucket()?.kind == BucketKind::Directory;
+    if is_directory {
         check_directory(call.body)?;
     }
     let mut rules = Lifecycle::from_xml(call.body, || {
         format!("{:016x}{:016x}{:016x}", ids.next(), ids.next(), ids.next())
     })?;
+    if is_directory && rules.rules.iter().any(|rule| !rule.filter.tags.0.is_empty()) {
+        return Err(Error::request("Objects of directory buckets have no tags to filter by."));
+    }
     rules.transition_least = least;
     put_config(call, tx, lifecycle::CONFIG_NAME, &rules)?;
     Ok(Reply::empty(200).with(TRANSITION_LEAST, least.name()))

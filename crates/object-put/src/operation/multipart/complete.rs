@@ -8,7 +8,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::body_headers::{check_algorithms, checksum, number};
+use crate::body::body_headers::{MORE_THAN_ONE, check_algorithms, checksum, number};
 use crate::body::checksum::{ALGORITHMS, AlgorithmRow};
 use crate::body::part_digests::{PartDigests, WholeDigests};
 use crate::error::Error;
@@ -304,6 +304,9 @@ fn check_whole(call: &Call<'_>, upload: &Upload, whole: &WholeDigests) -> Result
         }
     }
     check_algorithms(call.fields)?;
+    if ALGORITHMS.iter().filter(|row| call.fields.has(row.header)).count() > 1 {
+        return Err(Error::request(MORE_THAN_ONE));
+    }
     ALGORITHMS.iter().try_for_each(|row| match call.fields.get(row.header)? {
         Some(value) => check_checksum(row, &value, upload, whole),
         None => Ok(()),
