@@ -54,11 +54,10 @@ impl Sharing {
         beat.is_some_and(|beat| beat.elapsed() < SURE)
     }
 
-    async fn beat(&self) -> Result<(), StoreError> {
-        let before = Instant::now();
-        self.member.lock().await.beat(&*self.store).await?;
+    /// Takes note of a sign of life that was begun at `before`. From then on nothing is looked up for a while, so that every claim must be
+    /// known to have been held since.
+    fn note_beat(&self, before: Instant) {
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
-        Ok(())
     }
 }
 
@@ -66,11 +65,18 @@ impl Sharing {
 pub(super) async fn keep_alive(service: Weak<Inner>) {
     while let Some(api) = service.upgrade().map(TabsApi) {
         let Some(sharing) = &api.0.sharing else { return };
-        let was_sure = sharing.is_sure();
-        if let Err(error) = sharing.beat().await {
-            tracing::warn!(%error, "other instances are not told that this one lives");
-        } else if !was_sure {
-            api.let_go_of_lost();
+        let before = Instant::now();
+        let stored = sharing.member.lock().await.beat(&*sharing.store).await;
+        match stored {
+            Err(error) => {
+                tracing::warn!(%error, "other instances are not told that this one lives");
+            }
+            // After a long silence this sign would hide that others have taken what they found.
+            Ok(()) => {
+                if sharing.is_sure() || api.let_go_of_lost() {
+                    sharing.note_beat(before);
+                }
+            }
         }
         drop(api);
         tokio::time::sleep(BEAT_EVERY).await;
@@ -200,14 +206,19 @@ impl TabsApi {
         Ok(give_up(entry, sharing, &mut member).await?)
     }
 
-    fn let_go_of_lost(&self) {
+    /// Lets go of every profile that was taken. Returns whether the others are known to be held.
+    fn let_go_of_lost(&self) -> bool {
         let all: Vec<_> =
             self.profiles().iter().map(|(name, e)| (name.clone(), e.clone())).collect();
+        let mut is_known = true;
         for (name, entry) in all {
-            if entry.claim.as_ref().is_some_and(|claim| claim.is_held() == Ok(false)) {
-                self.let_go(&name, &entry);
+            match entry.claim.as_ref().map_or(Ok(true), |claim| claim.is_held()) {
+                Ok(true) => {}
+                Ok(false) => self.let_go(&name, &entry),
+                Err(_) => is_known = false,
             }
         }
+        is_known
     }
 
     /// Lets go of a profile, if it still is this one; whoever listens to it comes back to where it runs.
