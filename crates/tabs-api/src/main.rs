@@ -13,9 +13,10 @@ use tabs_api::http::TabsApi;
 #[cfg(feature = "replay")]
 use tabs_api::replay::Replay;
 use tabs_api::seed::{Install, Seed};
+use tabs_api::store::archive::RowCodec;
 use tabs_api::version::BrowserVersion;
 use triptych_core::host::flags::Product;
-use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
+use triptych_core::host::launch::{self, Archive, BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
 #[cfg(feature = "replay")]
 use triptych_core::time::Clock;
@@ -28,10 +29,21 @@ const PRODUCT: Product = Product {
     record_bytes_max: 65_536,
 };
 
+/// Whole stores as files.
+const ARCHIVE: Archive = Archive {
+    codec: &RowCodec,
+    exported: "",
+    imported: ". Tokens that its data directory kept are not among them: --seed and --control-token give them",
+};
+
 fn main() -> ExitCode {
     let about = "The browser.tabs engine, driven by extension code over the network";
     let command = launch::command(&PRODUCT, about, flags);
     let matches = command.clone().get_matches();
+    let sub_command = matches.subcommand();
+    if let Some(code) = sub_command.and_then(|(name, matches)| ARCHIVE.run(name, matches)) {
+        return code;
+    }
     launch::run(&PRODUCT, &command, &matches, make)
 }
 
@@ -39,7 +51,7 @@ fn flags(command: Command) -> Command {
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
         Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
     };
-    let command = command
+    let command = Archive::augment(command)
         .arg(
             flag(
                 "compat",

@@ -9,7 +9,7 @@ use super::line::{from_text, to_text};
 use super::{ArchiveError, Codec};
 use crate::blobs::{BlobId, Blobs};
 use crate::id::Ids;
-use crate::kv::{BATCH_BYTES_MAX, Batch, KEY_BYTES_MAX, KeyValue, Span};
+use crate::kv::{BATCH_BYTES_MAX, Batch, KEY_BYTES_MAX, KeyValue, Span, rows_of_service};
 
 /// Rows that one step reads or deletes: as many keys as any batch holds.
 const STEP: usize = BATCH_BYTES_MAX / KEY_BYTES_MAX;
@@ -85,8 +85,21 @@ impl Checkpoint {
     }
 }
 
+/// Takes away what an import has put into a store that was empty before it.
+///
+/// # Errors
+/// `Store`, `Blob`.
+pub fn give_up(
+    codec: &dyn Codec,
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    ids: &mut dyn Ids,
+) -> Result<(), ArchiveError> {
+    Checkpoint::at_start().roll_back(codec, store, blobs, ids)
+}
+
 fn delete_rows(store: &dyn KeyValue, after: &[u8], ids: &mut dyn Ids) -> Result<(), ArchiveError> {
-    let span = Span { from: Some(after.to_vec()), ..Span::default() };
+    let span = rows_of_service(Span { from: Some(after.to_vec()), ..Span::default() });
     loop {
         let page = store.scan(&span, STEP)?;
         if page.rows.is_empty() {
@@ -106,7 +119,7 @@ fn unnamed(
     bodies: Vec<BlobId>,
 ) -> Result<BTreeSet<BlobId>, ArchiveError> {
     let mut left: BTreeSet<_> = bodies.into_iter().collect();
-    let mut span = Span::default();
+    let mut span = rows_of_service(Span::default());
     while !left.is_empty() {
         let page = store.scan(&span, STEP)?;
         for (key, value) in &page.rows {

@@ -9,7 +9,7 @@ use super::line::{End, Head, Slice};
 use super::{ArchiveError, Codec, SLICE_BYTES};
 use crate::blobs::{BlobStat, Blobs};
 use crate::id::Ids;
-use crate::kv::{KeyValue, Span, is_of_instances};
+use crate::kv::{KeyValue, Span, rows_of_service};
 
 /// Rows that one scan reads.
 const STEP: usize = 500;
@@ -32,11 +32,10 @@ pub fn export(
     let mut text = Text { codec, out, digest: Sha256::new(), bytes: 0, rows: 0, bodies: 0 };
     let format = codec.format();
     text.line(&Head { format: format.name.to_owned(), version: format.version })?;
-    let mut span = Span::default();
+    let mut span = rows_of_service(Span::default());
     loop {
         let page = store.scan(&span, STEP)?;
-        let of_service = page.rows.iter().filter(|(key, _)| !is_of_instances(key));
-        for (key, value) in of_service {
+        for (key, value) in &page.rows {
             text.row(blobs, key, value)?;
             progress(text.rows, text.bytes);
         }

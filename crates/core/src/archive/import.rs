@@ -10,7 +10,7 @@ use super::lines::Lines;
 use super::{ArchiveError, Checkpoint, Codec, Row, SLICE_BYTES};
 use crate::blobs::{BlobError, BlobStat, Blobs};
 use crate::id::Ids;
-use crate::kv::{KeyValue, Loader, Span};
+use crate::kv::{KeyValue, Loader, is_empty};
 use crate::pending::Pending;
 use crate::time::Timestamp;
 
@@ -111,7 +111,7 @@ impl Import<'_> {
     /// Goes to the place at which rows are read next.
     fn begin(&mut self, lines: &mut Lines<'_>) -> Result<Checkpoint, ArchiveError> {
         let Some(from) = self.from.take() else {
-            if !self.store.scan(&Span::default(), 1)?.rows.is_empty() {
+            if !is_empty(self.store)? {
                 return Err(lines.refuse("the store is not empty"));
             }
             lines.head()?;

@@ -14,7 +14,7 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, give_up};
 pub use export::export;
 pub use import::{Import, Watch};
 pub use line::End;

@@ -31,11 +31,16 @@ const ROWS: &[u8] = b"\xFFinstances/";
 const CLAIMS: &[u8] = b"\xFFinstances/claim/";
 /// The signs of life, by instance.
 const BEATS: &[u8] = b"\xFFinstances/beat/";
+/// The row that says that an import fills the store.
+pub(super) const FILLING: &[u8] = b"\xFFinstances/filling";
+/// The row of the offset that the clocks of all instances have.
+pub const CLOCK: &[u8] = b"\xFFinstances/clock";
 
-/// Returns whether a row tells of the instances that share a store, and so is none of the service's own.
+/// The part of an ascending span without bounds above that is the service's own.
 #[must_use]
-pub fn is_of_instances(key: &[u8]) -> bool {
-    key.starts_with(ROWS)
+pub fn rows_of_service(span: Span) -> Span {
+    // No table begins with the byte of these rows, so that they come last.
+    Span { to: Some(ROWS.to_vec()), ..span }
 }
 
 /// The instance that holds a claim, as its row says.
@@ -61,8 +66,8 @@ pub enum Claim {
 /// The row of a claim as its holder wrote it, which every batch of the holder expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    key: Bytes,
-    version: Version,
+    pub(super) key: Bytes,
+    pub(super) version: Version,
     /// The number of holders up to this one, since nobody held it.
     pub epoch: u64,
 }

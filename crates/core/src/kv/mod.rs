@@ -9,6 +9,7 @@ mod claim;
 pub mod conformance;
 #[cfg(feature = "etcd")]
 mod etcd;
+mod filling;
 mod load;
 mod memo;
 mod memory;
@@ -33,12 +34,13 @@ pub use self::sled::{
     VerifiedRows, cut_log,
 };
 pub use claim::{
-    BEAT_EVERY, Claim, Guard, Guarded, Holder, Member, PATIENCE, holder_of, is_of_instances,
+    BEAT_EVERY, CLOCK, Claim, Guard, Guarded, Holder, Member, PATIENCE, holder_of, rows_of_service,
 };
 #[cfg(all(feature = "etcd", feature = "testing"))]
 pub use etcd::EtcdCluster;
 #[cfg(feature = "etcd")]
 pub use etcd::{Etcd, EtcdConfig, EtcdUrl, EtcdUrlError};
+pub use filling::{begin_filling, end_filling, is_empty, is_filling};
 pub use load::Loader;
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;

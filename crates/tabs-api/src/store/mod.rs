@@ -3,6 +3,7 @@
 //! After each command [`Browser::take_changes`] gives the rows that differ from what was kept; whoever
 //! keeps them commits them before the answer goes out, with `Durability::Process`: a click needs no fsync.
 
+pub mod archive;
 mod long_row;
 mod restore;
 

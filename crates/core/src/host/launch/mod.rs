@@ -13,6 +13,8 @@ mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+pub(in crate::host) mod shared_clock;
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_store;
 #[cfg(feature = "sled")]
 mod staging_dir;
@@ -210,8 +212,10 @@ where
             let Some(listener) = waiting::until_reached(listener, &config, &shared).await? else {
                 return Ok(ExitCode::SUCCESS);
             };
-            storage.check_bodies()?;
+            storage.check_shared()?;
             config.metrics.collect(SharedStoreMetrics(shared.clone()));
+            shared_clock::follow(shared.kv(), &config.clock)
+                .map_err(|error| storage::StorageError::Shared(error.to_string()))?;
             (listener, Config { shared: Some(shared), ..config })
         }
     };

@@ -67,7 +67,7 @@ impl SharedStore {
         Ok(Self { address: address.to_string(), kv })
     }
 
-    pub(super) const fn kv(&self) -> &Arc<dyn SharedKeyValue> {
+    pub(in crate::host) const fn kv(&self) -> &Arc<dyn SharedKeyValue> {
         &self.kv
     }
 

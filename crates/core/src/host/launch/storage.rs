@@ -30,9 +30,11 @@ use crate::host::backup::Source;
 #[cfg(feature = "sled")]
 use crate::host::ops::store_metrics::StoreMetrics;
 use crate::id::{Ids, SystemIds};
-#[cfg(feature = "sled")]
-use crate::kv::Sled;
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+use crate::kv::{Guarded, begin_filling, end_filling, is_empty, is_filling};
 use crate::kv::{KeyValue, Memory};
+#[cfg(feature = "sled")]
+use crate::kv::{Sled, StoreError};
 use crate::pending::Pending;
 
 /// A service's stores.
@@ -116,11 +118,26 @@ pub enum StorageError {
         "records on a shared store need bodies that stay: give --blobs or --data, not --memory"
     )]
     BodiesInMemory,
-    /// A store that others may use is not filled from a file.
+    /// A store that others may use is filled by an import alone.
     #[error(
-        "a store that instances share is not filled from a file: leave --store out to fill a data directory"
+        "a store that instances share is filled by import alone: leave --store out to fill a data directory"
     )]
     SharedFill,
+    /// An import fills the store, or that was interrupted.
+    #[error(
+        "the store {0} is being filled by an import, and is not whole: where that was interrupted, run the same command again, or drop the schema to give it up"
+    )]
+    Filling(String),
+    /// The store that is to be filled has records.
+    #[error(
+        "the store {0} is not empty, and nothing is ever written over data: name another with --store or --store-schema"
+    )]
+    NotEmpty(String),
+    /// The import that is to go on was given up, or ended.
+    #[error(
+        "the store {0} holds nothing of the import that is to go on: remove {1} to begin it anew"
+    )]
+    NothingToGoOnWith(String, String),
     /// This build has no engine for the disk.
     #[error("this build keeps no data on disk: use --memory, or build with the feature sled")]
     NoEngine,
@@ -146,10 +163,7 @@ impl Storage {
     ///
     /// # Errors
     /// As [`Sled::verify`].
-    pub(super) fn verify_records(
-        &self,
-        told: &mut dyn FnMut(String),
-    ) -> Result<u64, crate::kv::StoreError> {
+    pub(super) fn verify_records(&self, told: &mut dyn FnMut(String)) -> Result<u64, StoreError> {
         let kv = self.engines.as_ref().and_then(|(kv, _)| kv.upgrade());
         kv.map_or(Ok(0), |kv| kv.verify(told).map(|verified| verified.rows))
     }
@@ -176,12 +190,20 @@ impl Storage {
         Ok(value.to_owned())
     }
 
-    /// Checks that the bodies belong to records on another machine, which are reached by now. It blocks.
+    /// Checks that records on another machine, which are reached by now, are whole, and that the bodies belong to them. It blocks.
     ///
     /// # Errors
-    /// `Shared` if the store is away, `Identity` for bodies of other records.
+    /// `Shared` if the store is away, `Filling`, `Identity` for bodies of other records.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
-    pub(super) fn check_bodies(&mut self) -> Result<(), StorageError> {
+    pub(super) fn check_shared(&mut self) -> Result<(), StorageError> {
+        if self.is_shared() && is_filling(&*self.kv).map_err(away)? {
+            return Err(StorageError::Filling(self.place()));
+        }
+        self.check_bodies()
+    }
+
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+    fn check_bodies(&mut self) -> Result<(), StorageError> {
         let Some(side) = self.bodies_unchecked.take() else {
             return Ok(());
         };
@@ -205,17 +227,84 @@ impl Storage {
 /// # Errors
 /// [`StorageError`]: the directory, then the engine.
 pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
-    let storage = begin(flags)?;
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let storage = {
-        let mut storage = storage;
-        if let Some(shared) = &storage.shared {
-            shared.wait_until_reached().map_err(StorageError::Shared)?;
-            storage.check_bodies()?;
-        }
+        let mut storage = reached(flags)?;
+        storage.check_shared()?;
         storage
     };
+    #[cfg(not(all(any(feature = "etcd", feature = "postgres"), feature = "sled")))]
+    let storage = begin(flags)?;
     Ok(storage)
+}
+
+/// Opens the stores that an import fills, whose data directory is `staging`. No instance starts on records on another machine until
+/// [`filled`]; `goes_on` says whether an earlier run has begun it.
+///
+/// # Errors
+/// As [`open`]; `NotEmpty`, `NothingToGoOnWith`.
+#[cfg(feature = "sled")]
+pub(super) fn open_import(
+    staging: &StagingDir,
+    flags: &Flags,
+    goes_on: bool,
+) -> Result<Storage, StorageError> {
+    let flags = staged(staging, flags);
+    if flags.store.is_none() {
+        return open(&flags);
+    }
+    #[cfg(any(feature = "etcd", feature = "postgres"))]
+    {
+        let mut storage = reached(&flags)?;
+        let is_begun = is_filling(&*storage.kv).map_err(away)?;
+        if goes_on && !is_begun {
+            let path = staging.path().display().to_string();
+            return Err(StorageError::NothingToGoOnWith(storage.place(), path));
+        }
+        if !goes_on && !is_empty(&*storage.kv).map_err(away)? {
+            return Err(StorageError::NotEmpty(storage.place()));
+        }
+        storage.check_bodies()?;
+        let guard = begin_filling(&*storage.kv, &mut SystemIds).map_err(away)?;
+        storage.kv = Arc::new(Guarded::new(Arc::clone(&storage.kv), guard));
+        Ok(storage)
+    }
+    #[cfg(not(any(feature = "etcd", feature = "postgres")))]
+    {
+        let _ = goes_on;
+        Err(StorageError::NoSharedEngine)
+    }
+}
+
+/// Lets instances start on the records that an import has filled, where they are on another machine.
+///
+/// # Errors
+/// `Shared` if the store is away.
+#[cfg(feature = "sled")]
+pub(super) fn filled(staging: &StagingDir, flags: &Flags) -> Result<(), StorageError> {
+    if flags.store.is_none() {
+        return Ok(());
+    }
+    #[cfg(not(any(feature = "etcd", feature = "postgres")))]
+    let _ = staging;
+    #[cfg(any(feature = "etcd", feature = "postgres"))]
+    end_filling(&*reached(&staged(staging, flags))?.kv, &mut SystemIds).map_err(away)?;
+    Ok(())
+}
+
+/// The stores of records on another machine, once that is reached.
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+fn reached(flags: &Flags) -> Result<Storage, StorageError> {
+    let storage = begin(flags)?;
+    if let Some(shared) = &storage.shared {
+        shared.wait_until_reached().map_err(StorageError::Shared)?;
+    }
+    Ok(storage)
+}
+
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+fn away(error: StoreError) -> StorageError {
+    StorageError::Shared(error.to_string())
 }
 
 /// Opens the stores, and begins to connect to one on another machine.
@@ -237,6 +326,10 @@ fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
         .map_err(StorageError::Shared)?;
     if flags.data.is_none() && flags.blobs.is_none() {
         return Err(StorageError::BodiesInMemory);
+    }
+    if let Some(data) = &flags.data {
+        // Secrets that this instance makes are kept there.
+        make_directory(data)?;
     }
     let place = BodyPlace::of(flags.data.as_deref().unwrap_or(Path::new("")), flags)?;
     let side = place.side();
@@ -281,12 +374,17 @@ pub fn open_staged(staging: &StagingDir, flags: &Flags) -> Result<Storage, Stora
     if flags.store.is_some() {
         return Err(StorageError::SharedFill);
     }
-    let flags = Flags {
+    open(&staged(staging, flags))
+}
+
+/// The flags of stores in a staging directory.
+#[cfg(feature = "sled")]
+fn staged(staging: &StagingDir, flags: &Flags) -> Flags {
+    Flags {
         data: Some(staging.path().to_owned()),
         cache_bytes: flags.cache_bytes.min(FILL_CACHE_BYTES),
         ..flags.clone()
-    };
-    open(&flags)
+    }
 }
 
 /// Stores that live as long as the process.

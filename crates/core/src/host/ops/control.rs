@@ -14,6 +14,8 @@ use super::faults::Fault;
 use super::live;
 #[cfg(feature = "sled")]
 use crate::host::backup::BackupError;
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+use crate::host::launch::shared_clock::share;
 use crate::host::server::panic::caught;
 use crate::host::server::state::ServerState;
 use crate::host::server::{Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestId};
@@ -35,6 +37,9 @@ struct ClockChange {
     set: Option<String>,
     advance_ms: Option<i64>,
     reset: Option<bool>,
+    /// Set if the clocks of all instances that share the store are moved.
+    #[serde(default)]
+    shared: bool,
 }
 
 /// The body of a request to `/_ops/backup`.
@@ -146,7 +151,15 @@ impl<S: HostedService> ControlRequest<'_, S> {
             ("/_ops/backup", &Method::POST) => self.backup(read(request).await?).await,
             ("/_ops/clock", &Method::GET) => self.clock(),
             ("/_ops/clock", &Method::POST) => {
-                self.change_clock(&read(request).await?)?;
+                let change: ClockChange = read(request).await?;
+                if change.shared && !self.has_shared_store() {
+                    let reason = "no other instance shares the store: leave shared out";
+                    return Err(Refusal::BadControlRequest(reason.into()));
+                }
+                self.change_clock(&change)?;
+                if change.shared {
+                    self.share_clock().await?;
+                }
                 self.clock()
             }
             // In a box, as above: what a service does here rarely must not make the future of every request large.
@@ -199,7 +212,38 @@ impl<S: HostedService> ControlRequest<'_, S> {
 
     fn clock(&self) -> Result<Response<ReplyBody>, Refusal> {
         let clock = &self.server.clock;
-        json(&json!({ "now": clock.now().rfc3339_millis(), "offsetMs": clock.offset_millis() }))
+        let mut shown =
+            json!({ "now": clock.now().rfc3339_millis(), "offsetMs": clock.offset_millis() });
+        if self.has_shared_store()
+            && let Some(fields) = shown.as_object_mut()
+        {
+            let scope = "this is the clock of one instance; with \"shared\": true a change moves those of all";
+            fields.insert("scope".into(), scope.into());
+        }
+        json(&shown)
+    }
+
+    /// Has the clocks of all instances show what this one shows.
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+    async fn share_clock(&self) -> Result<(), Refusal> {
+        let Some(store) = &self.server.shared else { return Ok(()) };
+        let shared = share(&**store.kv(), &self.server.clock).await;
+        shared.map_err(|error| Refusal::ControlFailed(error.to_string()))
+    }
+
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+    const fn has_shared_store(&self) -> bool {
+        self.server.shared.is_some()
+    }
+
+    #[cfg(not(all(any(feature = "etcd", feature = "postgres"), feature = "sled")))]
+    const fn has_shared_store(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(all(any(feature = "etcd", feature = "postgres"), feature = "sled")))]
+    async fn share_clock(&self) -> Result<(), Refusal> {
+        Ok(())
     }
 
     fn change_clock(&self, change: &ClockChange) -> Result<(), Refusal> {

@@ -110,7 +110,7 @@ pub(in crate::host) struct ServerState<S> {
     #[cfg(feature = "sled")]
     records: Weak<crate::kv::Sled>,
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
-    shared: Option<SharedStore>,
+    pub(in crate::host) shared: Option<SharedStore>,
     id_key: u64,
     id_next: AtomicU64,
     #[cfg(feature = "tls")]

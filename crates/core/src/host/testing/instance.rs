@@ -138,6 +138,17 @@ impl Instance {
         }
     }
 
+    /// Tells it to end, and waits until it has.
+    ///
+    /// # Errors
+    /// If it does not run, there is no program `kill`, or it ends with an error.
+    pub fn stop(&mut self) -> std::io::Result<()> {
+        self.signal("-TERM")?;
+        let (mut child, _) = self.running.take().ok_or_else(|| Error::other("it does not run"))?;
+        let ended = child.wait()?;
+        ended.success().then_some(()).ok_or_else(|| Error::other(format!("it ended with {ended}")))
+    }
+
     /// Stops it in the middle of whatever it does, so that it learns nothing of it.
     ///
     /// # Errors
@@ -184,7 +195,7 @@ impl Drop for Instance {
 /// A client of the instance at one port.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
-    port: u16,
+    pub(super) port: u16,
 }
 
 /// An answer: its status, its head in lower case, its body.

@@ -1,6 +1,8 @@
-//! A running service for tests: on a free port of loopback, gone when dropped.
+//! A running service for tests, on a free port of loopback and gone when dropped; instances of its binary, and what asks them.
 
 mod instance;
+mod round_robin;
+mod suite;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,6 +12,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 pub use self::instance::{Answer, Client, Instance, until};
+pub use self::round_robin::RoundRobin;
+pub use self::suite::{run_suite, workspace_file};
 use super::{Config, HostedService, Report, serve};
 use crate::time::SystemClock;
 

@@ -14,8 +14,9 @@ use self::progress::{Amount, Progress};
 use super::flags::Flags;
 use super::staging_dir::{self, StagingDir};
 use super::storage;
-use crate::archive::{ArchiveError, Checkpoint, Codec, End, Import, Watch, export};
+use crate::archive::{ArchiveError, Checkpoint, Codec, End, Import, Watch, export, give_up};
 use crate::id::SystemIds;
+use crate::kv::end_filling;
 use crate::time::{Clock as _, SystemClock};
 
 /// Bytes of an archive between two checkpoints: what an interrupted import reads again at most.
@@ -44,13 +45,13 @@ impl Archive {
             .subcommand(
                 Command::new("export")
                     .about(
-                        "Write everything that a data directory holds to a file; its server is stopped",
+                        "Write everything that a data directory or a shared store holds to a file; the server of a directory is stopped",
                     )
                     .arg(file("The file; - for standard output")),
             )
             .subcommand(
                 Command::new("import")
-                    .about("Fill an empty data directory with what export wrote, or go on with that")
+                    .about("Fill an empty data directory or an empty shared store with what export wrote, or go on with that")
                     .arg(file("The file; - for standard input")),
             )
     }
@@ -148,6 +149,7 @@ impl Archive {
             staging.path().display()
         );
         let mut witness = Witness { staging: &mut staging, progress: Progress::new("read", all) };
+        let mut place = data.display().to_string();
         let rows = match from {
             Some(from) if is_whole => {
                 let is_other = end.is_some_and(|end| Some(end.sha256) != from.archive);
@@ -160,7 +162,7 @@ impl Archive {
                 if let Some(from) = &from {
                     witness.progress.go_on(Amount { rows: from.rows, bytes: from.bytes });
                 }
-                let stores = storage::open_staged(witness.staging, flags)
+                let stores = storage::open_import(witness.staging, flags, from.is_some())
                     .map_err(|error| error.to_string())?;
                 let import = Import {
                     codec: self.codec,
@@ -172,10 +174,19 @@ impl Archive {
                     end,
                     step_bytes: STEP_BYTES,
                 };
+                if stores.is_shared() {
+                    place = stores.place();
+                }
                 let is_new = import.from.is_none();
                 let outcome = import.run(text, &mut witness);
                 if is_new && matches!(outcome, Err(ArchiveError::Refused { .. })) {
                     // Any line of it may be wrong.
+                    if stores.is_shared() {
+                        give_up(self.codec, &*stores.kv, &*stores.blobs, &mut SystemIds)
+                            .map_err(with_causes)?;
+                        end_filling(&*stores.kv, &mut SystemIds)
+                            .map_err(|error| error.to_string())?;
+                    }
                     staging.forget();
                 }
                 outcome.map_err(|error| {
@@ -184,8 +195,9 @@ impl Archive {
                 })?
             }
         };
+        storage::filled(&staging, flags).map_err(|error| error.to_string())?;
         staging.publish(data)?;
-        Ok(format!("{rows} rows are in {}{}", data.display(), self.imported))
+        Ok(format!("{rows} rows are in {place}{}", self.imported))
     }
 }
 

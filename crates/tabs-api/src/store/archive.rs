@@ -1,0 +1,86 @@
+//! The rows of a store as lines of an archive: as they stand, since none of them names anything outside.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use triptych_core::archive::{Codec, Format, Row};
+use triptych_core::blobs::{BlobId, BlobStat};
+use triptych_core::kv::StoreError;
+
+/// The form of the archives. A line is the longest value at most, in base64, with room for its key.
+static FORMAT: Format = Format {
+    name: "tabs-api-export",
+    service: "tabs-api",
+    version: 1,
+    line_bytes_max: 128 * 1024,
+    counts_bodies: false,
+    pads_slices: false,
+};
+
+/// The rows of this service as lines.
+#[derive(Debug)]
+pub struct RowCodec;
+
+/// A row: key and value in base64.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'a> {
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    #[serde(borrow)]
+    value: Cow<'a, str>,
+}
+
+impl Codec for RowCodec {
+    fn format(&self) -> &'static Format {
+        &FORMAT
+    }
+
+    fn bodies(&self, _key: &[u8], _value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn line(
+        &self,
+        key: &[u8],
+        value: &Bytes,
+        _bodies: &[BlobStat],
+    ) -> Result<Option<String>, StoreError> {
+        let text = |bytes: &[u8]| STANDARD_NO_PAD.encode(bytes).into();
+        let line = serde_json::to_string(&Line { key: text(key), value: text(value) });
+        line.map(Some).map_err(|error| StoreError::Corrupt(error.to_string()))
+    }
+
+    fn row(&self, line: &[u8]) -> Result<Row, String> {
+        let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let decode = |text: &str| STANDARD_NO_PAD.decode(text).ok();
+        let key = decode(&line.key).filter(|key| !key.is_empty());
+        let (Some(key), Some(value)) = (key, decode(&line.value)) else {
+            return Err("it is no row".to_owned());
+        };
+        Ok(Row { key: key.into(), value: value.into(), bodies: Vec::new() })
+    }
+
+    fn stored(&self, row: &Row, _bodies: &[BlobStat]) -> Bytes {
+        row.value.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_comes_back_from_its_line_and_what_is_no_row_is_refused() {
+        let (key, value) = (b"!profiles/first\x00\xFF".as_slice(), Bytes::from_static(&[0, 255]));
+        let line = RowCodec.line(key, &value, &[]).unwrap().unwrap();
+        let row = RowCodec.row(line.as_bytes()).unwrap();
+        assert_eq!((&*row.key, RowCodec.stored(&row, &[])), (key, value));
+        for wrong in ["", "{}", r#"{"key":"","value":""}"#, r#"{"key":"*","value":"AA"}"#] {
+            assert!(RowCodec.row(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}
