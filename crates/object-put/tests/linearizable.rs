@@ -8,6 +8,8 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+#[path = "history/condition.rs"]
+mod condition;
 mod history;
 mod service;
 
@@ -15,6 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
+use condition::Condition;
 use history::{Event, History, Model, is_linearizable};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -24,16 +27,6 @@ use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{Batch, Found, KeyValue, Memory, Page, Span, StoreError, Version};
 use triptych_core::pending::Pending;
-
-/// A condition on the object that is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Condition {
-    None,
-    /// `If-None-Match: *`.
-    Absent,
-    /// `If-Match` with this entity tag.
-    Matches(String),
-}
 
 /// A call and its answer.
 #[derive(Debug, Clone)]
@@ -94,18 +87,6 @@ struct KeyState {
 }
 
 struct OneKey;
-
-impl Condition {
-    /// The refusal of a write; `None` where it may go on.
-    fn refusal(&self, object: Option<&String>) -> Option<u16> {
-        match (self, object) {
-            (Self::Matches(_), None) => Some(404),
-            (Self::Matches(tag), Some(own)) if tag != own => Some(412),
-            (Self::Absent, Some(_)) => Some(412),
-            _ => None,
-        }
-    }
-}
 
 impl KeyState {
     fn with_object(&self, tag: &str) -> Self {

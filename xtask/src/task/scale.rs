@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use crate::run::clients;
 use crate::run::features;
 use crate::run::process::watch;
 use crate::run::service::tail;
@@ -20,10 +21,12 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Builds the services with the engines on other machines, and runs what drives several instances of each.
 ///
 /// # Errors
-/// If anything does not build, or a check fails.
+/// If the clients cannot be installed, anything does not build, or a check fails.
 pub(crate) fn run() -> Result<()> {
+    clients::install()?;
     let mut tests = of_workspace("test", &features::with_engines()?);
-    tests.args(["--no-fail-fast", "--test", TESTS]);
+    // The suites of clients that the step `engines` has no time for are run too.
+    tests.args(["--no-fail-fast", "--test", TESTS, "--", "--include-ignored"]);
     let log = target().join("xtask/scale.log");
     let ended = watch(&mut tests, &log, LIMIT, |_| {})?;
     if !ended.success {

@@ -15,9 +15,14 @@ pub(crate) const ROOT_KEY: &str =
 
 /// An instance on a store, not started; its folder is below `folder`, with its bodies.
 pub(crate) fn alone(folder: &Path, number: usize, store: &str) -> Instance {
+    of_seed(folder, number, store, SEED).started_with(&["--part-bytes-min", "1"])
+}
+
+/// The same with another seed, and parts of the length that clients know.
+pub(crate) fn of_seed(folder: &Path, number: usize, store: &str, seed: &str) -> Instance {
     let program = env!("CARGO_BIN_EXE_object-put");
-    let instance = Instance::new(program, folder, number, store, SEED).unwrap();
-    instance.started_with(&["--root-key", ROOT_KEY, "--part-bytes-min", "1"])
+    let instance = Instance::new(program, folder, number, store, seed).unwrap();
+    instance.started_with(&["--root-key", ROOT_KEY])
 }
 
 /// The same with bodies that all instances of `folder` share.

@@ -7,6 +7,13 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+mod archives;
+mod clients;
+#[path = "../history/condition.rs"]
+mod condition;
+mod histories;
+#[path = "../history/mod.rs"]
+mod history;
 mod instance;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -145,6 +152,57 @@ fn a_store_that_falls_under_load_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
+fn a_client_that_asks_once_more_sees_no_error_while_instances_are_replaced_one_by_one() {
+    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let mut instances = started(&server, &folder);
+    let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
+    let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let work = |writer: usize| {
+        for number in 0.. {
+            if stop.load(Ordering::Relaxed) {
+                return number;
+            }
+            let key = format!("rolled-{writer}-{number}");
+            let statuses = [0, 1].map(|try_| {
+                let client = clients[(writer + number + try_) % INSTANCES];
+                client.put(&key, &[], key.as_bytes()).map(|answer| answer.status)
+            });
+            assert!(statuses.contains(&Some(200)), "{key}: {statuses:?}");
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        0
+    };
+    let written: Vec<usize> = scope(|scope| {
+        let writers: Vec<_> = (0..4).map(|writer| scope.spawn(move || work(writer))).collect();
+        let go_on = || {
+            let goal = count.load(Ordering::Relaxed) + 40;
+            while count.load(Ordering::Relaxed) < goal {
+                assert!(
+                    !writers.iter().any(|writer| writer.is_finished()),
+                    "a writer saw an error"
+                );
+                std::thread::yield_now();
+            }
+        };
+        for instance in &mut instances {
+            go_on();
+            instance.stop().unwrap();
+            go_on();
+            instance.start().unwrap();
+        }
+        go_on();
+        stop.store(true, Ordering::Relaxed);
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    for (writer, count) in written.into_iter().enumerate() {
+        for number in 0..count {
+            let key = format!("rolled-{writer}-{number}");
+            assert!(clients[number % INSTANCES].tag(&key).is_some(), "{key}");
+        }
+    }
+}
+
+#[test]
 fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
     let (mut server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
     server.crash().unwrap();
@@ -273,6 +331,30 @@ fn an_upload_takes_its_parts_and_its_end_at_whichever_instance() {
     for client in clients {
         let found = client.get("/open/whole").unwrap();
         assert_eq!((found.status, found.body), (200, whole.clone().into_bytes()));
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_in_the_store_is_that_of_all_instances_and_of_those_that_come_later() {
+    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let mut instances = started(&server, &folder);
+    let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
+    let offset = |client: Client| client.get("/_ops/clock").unwrap().json()["offsetMs"].clone();
+    let change = |body: &str| clients[0].ask("POST", "/_ops/clock", &[], body.as_bytes()).unwrap();
+    let own = change(r#"{"advanceMs": 1000}"#).json();
+    assert_eq!(own["offsetMs"], 1000);
+    assert!(own["scope"].as_str().unwrap().contains("the clock of one instance"), "{own}");
+    assert_eq!(offset(clients[1]), 0);
+    assert_eq!(change(r#"{"advanceMs": 59000, "shared": true}"#).status, 200);
+    for client in &clients {
+        until(|| (offset(*client) == 60_000).then_some(())).unwrap();
+    }
+    instances[2].kill();
+    instances[2].start().unwrap();
+    assert_eq!(offset(clients[2]), 60_000);
+    assert_eq!(change(r#"{"reset": true, "shared": true}"#).status, 200);
+    for client in &clients {
+        until(|| (offset(*client) == 0).then_some(())).unwrap();
     }
 }
 

@@ -6,6 +6,8 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+mod archives;
+
 use serde_json::{Value, json};
 use triptych_core::host::testing::{Answer, Client, Instance, until};
 use triptych_core::kv::PostgresServer;

@@ -6,6 +6,9 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+mod archives;
+mod clients;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::scope;

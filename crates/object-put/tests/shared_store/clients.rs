@@ -1,0 +1,65 @@
+//! The suites of boto3 against three instances, each request at the next one.
+
+use triptych_core::host::testing::{Instance, RoundRobin, run_suite, workspace_file};
+use triptych_core::kv::PostgresServer;
+
+use crate::INSTANCES;
+use crate::instance::of_seed;
+
+const ADMIN_TOKEN: &str = "admin-token-of-the-suites";
+
+/// Runs files of `tests/object` with each request at the next of three instances.
+fn run(files: &[&str]) {
+    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let seed = workspace_file("packaging/demo/object-put.json").unwrap();
+    let text = std::fs::read_to_string(&seed).unwrap();
+    let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut instances: Vec<Instance> = (0..INSTANCES)
+        .map(|number| {
+            let made = of_seed(folder.path(), number, &server.url(), &text);
+            let flags = ["--admin-token", ADMIN_TOKEN, "--without-public-access-block"];
+            made.sharing_bodies().unwrap().started_with(&flags)
+        })
+        .collect();
+    instances.iter_mut().for_each(|instance| instance.begin().unwrap());
+    instances.iter_mut().for_each(|instance| instance.ready().unwrap());
+    let proxy = RoundRobin::start(instances.iter().map(Instance::client).collect()).unwrap();
+    let key = &parsed["accounts"][0]["keys"][0];
+    let facts = [
+        ("ACCESS_KEY", key["accessKeyId"].as_str().unwrap()),
+        ("SECRET_KEY", key["secretAccessKey"].as_str().unwrap()),
+        ("REGION", parsed["region"].as_str().unwrap()),
+        ("SEED", seed.to_str().unwrap()),
+        ("ADMIN_TOKEN", ADMIN_TOKEN),
+    ];
+    for file in files {
+        run_suite("object", file, &proxy.url(), &facts).unwrap();
+    }
+    assert!(proxy.passed_on().iter().all(|requests| *requests > 50), "{:?}", proxy.passed_on());
+}
+
+#[test]
+fn boto3_finds_one_store_behind_three_instances() {
+    run(&["put_object_test.py"]);
+}
+
+#[test]
+#[ignore = "cargo xtask scale runs it"]
+fn sixteen_who_append_at_once_through_three_instances_lose_nothing() {
+    run(&["append_test.py"]);
+}
+
+#[test]
+#[ignore = "cargo xtask scale runs it"]
+fn buckets_listings_copies_versions_and_parts_are_the_same_at_three_instances() {
+    run(&[
+        "access_test.py",
+        "bucket_test.py",
+        "copy_object_test.py",
+        "listing_test.py",
+        "multipart_test.py",
+        "read_object_test.py",
+        "signature_test.py",
+        "versioning_test.py",
+    ]);
+}
