@@ -1,4 +1,4 @@
-//! What clients of several instances saw, judged key by key while instances are killed and held still and the store falls: each call must have
+//! Histories of clients of several instances, judged key by key, while instances are killed and held still and the store falls: each call must have
 //! happened at one moment between its start and its answer.
 
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ fn delete(client: Client, key: usize) -> Call {
     }
 }
 
-/// What a read saw; `None` where it got no answer, and so tells nothing.
+/// The outcome of a read; `None` where it got no answer, and so tells nothing.
 fn get(client: Client, key: usize) -> Option<Call> {
     let answer = client.get(&format!("/open/{}", name(key)))?;
     match answer.status {
