@@ -196,6 +196,16 @@ pub fn within_document(from: &str, to: &str) -> Option<String> {
     stays.then(|| format!("{shown}{to}"))
 }
 
+/// The address that a redirect leads to: the fragment goes along, unless there is one in the new address.
+#[must_use]
+pub fn redirected(from: &Url, location: &str) -> Option<Url> {
+    let mut to = from.join(location).ok()?;
+    if to.fragment().is_none() {
+        to.set_fragment(from.fragment());
+    }
+    Some(to)
+}
+
 fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(page, _)| page)
 }

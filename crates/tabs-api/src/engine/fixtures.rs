@@ -7,6 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::engine::script::{Script, script_of};
+use crate::url::redirected;
 
 /// A page of the simulated web.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -104,7 +105,7 @@ impl Pages {
             match page
                 .location
                 .as_deref()
-                .and_then(|location| Url::parse(&url).ok()?.join(location).ok())
+                .and_then(|location| redirected(&Url::parse(&url).ok()?, location))
             {
                 Some(next) => url = next.into(),
                 None => return Outcome::Page(url, Box::new(page)),
@@ -267,6 +268,10 @@ mod tests {
             panic!("no page")
         };
         assert_eq!((url.as_str(), page.title.as_deref()), ("http://a.test/a.html", Some("Page A")));
+        let Outcome::Page(url, _) = pages.load("http://a.test/redirect#x", "") else {
+            panic!("no page")
+        };
+        assert_eq!(url, "http://a.test/a.html#x");
         assert_eq!(pages.load("http://a.test/204", ""), Outcome::Nothing);
         assert_eq!(pages.load("mailto:a@b", ""), Outcome::Elsewhere);
         assert_eq!(pages.load("tel:1", ""), Outcome::Nothing);

@@ -23,6 +23,7 @@ use crate::engine::allowed_hosts::AllowedHosts;
 use crate::engine::fixtures::{Outcome, Page};
 use crate::engine::simulated::{FetchedPage, PageLoad, PageSource};
 use crate::id::TabId;
+use crate::url::redirected;
 
 /// The part of a page that is read; what comes after it is not looked at.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -192,7 +193,7 @@ async fn follow(fetching: &FetchLimits, at: &mut Url) -> Result<Option<Page>, Ne
         let headers = response.headers();
         let status = response.status();
         if let Some(target) = headers.get(header::LOCATION).filter(|_| status.is_redirection()) {
-            let target = target.to_str().ok().and_then(|target| at.join(target).ok());
+            let target = target.to_str().ok().and_then(|target| redirected(at, target));
             *at = target.ok_or(NetError::Redirect)?;
             continue;
         }
