@@ -192,6 +192,51 @@ const SENTENCES: &[(&str, &str, &str)] = &[
     ),
     (
         "2",
+        "comment: about a video or a channel, either top-level or a reply",
+        "a_comment_is_about_a_video_or_a_channel_and_either_top_level_or_a_reply",
+    ),
+    (
+        "2",
+        "guideCategory, videoCategory, i18nLanguage, i18nRegion: the platform's alone",
+        "categories_languages_and_regions_are_assigned_by_the_platform_alone",
+    ),
+    (
+        "2",
+        "playlist: ordered; playlistItem: how a video is used in it",
+        "a_playlist_is_an_ordered_collection_and_an_item_says_how_its_video_is_used_in_it",
+    ),
+    (
+        "2",
+        "watermark: shown during playback, with an optional link and timing",
+        "a_watermark_and_promotions_lie_over_the_video_with_their_times_and_links",
+    ),
+    (
+        "2",
+        "subscription: to a channel",
+        "subscriptions_insert_adds_a_subscription_for_the_authenticated_users_channel",
+    ),
+    (
+        "2",
+        "channelSection: videos that a channel features, of every type",
+        "every_type_has_its_rules_for_title_playlists_and_channels",
+    ),
+    (
+        "2",
+        "membershipsLevel: a pricing level of the creator",
+        "levels_come_in_the_order_of_their_price_each_with_its_name",
+    ),
+    (
+        "2",
+        "member: a channel with what it has access to",
+        "current_members_come_newest_first_with_what_they_have_access_to",
+    ),
+    (
+        "2",
+        "videoAbuseReportReason: used by videos.reportAbuse",
+        "a_report_names_a_reason_of_the_list_and_is_kept",
+    ),
+    (
+        "2",
         "i18nLanguage: the code is usable as hl of two lists",
         "a_language_code_is_usable_as_hl_of_both_lists_of_categories",
     ),
@@ -209,6 +254,11 @@ const SENTENCES: &[(&str, &str, &str)] = &[
         "2",
         "facts 1 to 3: names of sizes, width and height, sizes by type",
         "thumbnails_are_an_object_whose_members_name_sizes_with_width_and_height",
+    ),
+    (
+        "2",
+        "fact 3: typical default sizes of a video and of a channel",
+        "the_typical_default_size_is_120_by_90_of_a_video_and_88_by_88_of_a_channel",
     ),
     (
         "2",
@@ -265,6 +315,26 @@ const SENTENCES: &[(&str, &str, &str)] = &[
         "4",
         "channels.update: only two parts and their children",
         "a_part_that_cannot_be_written_is_returned_beside_those_that_are",
+    ),
+    (
+        "4",
+        "channels.update: no other part",
+        "of_a_channel_branding_settings_and_promotions_are_updatable_and_no_other_part",
+    ),
+    (
+        "4",
+        "captions.list: the response has no caption content",
+        "a_list_of_captions_has_no_caption_content",
+    ),
+    (
+        "4",
+        "captions.download: the original unless tfmt and tlang are given",
+        "captions_insert_uploads_a_caption_track_and_download_gives_the_bytes_that_came",
+    ),
+    (
+        "4",
+        "search.list: videos, channels and playlists by default, or one type",
+        "a_search_gives_videos_channels_and_playlists_by_default_and_can_be_restricted_to_one_type",
     ),
     (
         "5.1",
