@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
@@ -232,6 +232,39 @@ impl Caller {
     pub fn owns(&self, channel: &str) -> bool {
         self.account.as_ref().is_some_and(|account| account.channel.as_deref() == Some(channel))
     }
+}
+
+/// The names that credentials led to when they were used last. The rows are read anew each time; so they are read at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedTo {
+    /// The account.
+    pub account: Option<String>,
+    /// The project.
+    pub project: Option<String>,
+}
+
+impl LedTo {
+    /// The names that a caller's credentials led to.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        let account = caller.account.as_ref().map(|account| account.id.clone());
+        Self { account, project: caller.project.clone() }
+    }
+}
+
+/// Plans the rows by which the bearer of `key` and `token` is identified; gives the account and the name of the project, once they are known.
+pub fn plan(
+    plan: &mut Plan<'_>,
+    key: Option<&str>,
+    token: Option<&str>,
+    last: &LedTo,
+) -> (Option<Account>, Option<String>) {
+    let token = token.and_then(|token| plan.row(&TOKENS, &digest(token)));
+    let key = key.and_then(|key| plan.row(&KEYS, &digest(key)));
+    let named = token.as_ref().map(|token| &token.account).or(last.account.as_ref());
+    let account = named.and_then(|account| plan.row(&ACCOUNTS, account));
+    let project = key.map(|key| key.project).or_else(|| token.and_then(|token| token.project));
+    (account, project.or_else(|| last.project.clone()))
 }
 
 /// Identifies the bearer of `key` and `token`. Digests are looked up, so no time tells how near a guess was.

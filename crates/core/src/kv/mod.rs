@@ -7,6 +7,8 @@
 mod claim;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+#[cfg(any(test, feature = "testing"))]
+mod counted;
 #[cfg(feature = "etcd")]
 mod etcd;
 mod filling;
@@ -15,6 +17,7 @@ mod memo;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod prefetch;
 mod run;
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 mod shared;
@@ -36,6 +39,8 @@ pub use self::sled::{
 pub use claim::{
     BEAT_EVERY, CLOCK, Claim, Guard, Guarded, Holder, Member, PATIENCE, holder_of, rows_of_service,
 };
+#[cfg(any(test, feature = "testing"))]
+pub use counted::Counted;
 #[cfg(all(feature = "etcd", feature = "testing"))]
 pub use etcd::EtcdCluster;
 #[cfg(feature = "etcd")]
@@ -48,6 +53,7 @@ pub use memory::Memory;
 pub use postgres::PostgresServer;
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresConfig, PostgresUrl, PostgresUrlError};
+pub use prefetch::{Plan, Prefetch, RoundTrips};
 pub use run::{clear, read, run, run_blocking, settle};
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 pub use shared::{SharedKeyValue, SharedStats, StoreConnection};
@@ -212,7 +218,7 @@ pub trait KeyValue: Send + Sync {
     /// `LimitExceeded`, `Unavailable`, `Corrupt`.
     fn get(&self, key: &[u8]) -> Result<Found, StoreError>;
 
-    /// The outcome of [`KeyValue::get`] for each of `keys`, in their order; one round trip on a remote engine.
+    /// The outcome of [`KeyValue::get`] for each of `keys`, in their order; on a remote engine one round trip, and all of one moment.
     ///
     /// # Errors
     /// As [`KeyValue::get`], for the first key that has one.
@@ -243,6 +249,11 @@ pub trait KeyValue: Send + Sync {
 
     /// The cache of decoded records, if the engine has one.
     fn decoded_cache(&self) -> Option<&DecodedCache> {
+        None
+    }
+
+    /// The rows that a request has read so far, if this is a store as one request reads it.
+    fn prefetch(&self) -> Option<&Prefetch> {
         None
     }
 

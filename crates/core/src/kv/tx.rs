@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Batch, DecodedCache, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, ReadSet, Span,
-    StoreError, Version, WriteVersions,
+    Batch, DecodedCache, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, Plan, Prefetch,
+    ReadSet, Span, StoreError, Version, WriteVersions,
 };
 
 /// One attempt of a handler at the store. Nothing is written until [`run`](super::run) commits it.
 pub struct Tx<'s> {
     store: &'s dyn KeyValue,
+    /// The rows that the request has read so far, where the store is on another machine.
+    prefetch: Option<&'s Prefetch>,
     reads: BTreeMap<Bytes, Found>,
     writes: BTreeMap<Bytes, Option<Bytes>>,
     seen: Version,
@@ -28,6 +30,7 @@ impl<'s> Tx<'s> {
     pub fn new(store: &'s dyn KeyValue) -> Self {
         Self {
             store,
+            prefetch: store.prefetch(),
             reads: BTreeMap::new(),
             writes: BTreeMap::new(),
             seen: Version::ABSENT,
@@ -43,13 +46,22 @@ impl<'s> Tx<'s> {
         Self { read_set: store.write_versions().map(WriteVersions::read_set), ..Self::new(store) }
     }
 
+    /// Fetches the rows that `list` names in one round trip, then those that it names once it knows these, so that reading them costs none.
+    /// A store on this machine has no need of plans: `list` is not called. What is planned and not read does nothing.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get_many`].
+    pub fn plan(&self, list: impl FnMut(&mut Plan<'_>)) -> Result<(), StoreError> {
+        self.prefetch.map_or(Ok(()), |prefetch| prefetch.plan(list))
+    }
+
     /// The value at `key`, this transaction's own write first. The commit fails if it changes in between. Nothing is at a key that is
     /// longer than any may be: names come from outside, and one that cannot be there is not there.
     ///
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        let (value, stored) = self.find(key)?;
+        let (value, stored) = self.find(key, true)?;
         if let Some(version) = stored {
             let found = Found { value: value.clone(), version };
             self.reads.insert(Bytes::copy_from_slice(key), found);
@@ -63,11 +75,15 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn peek(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.find(key).map(|(value, _)| value)
+        self.find(key, false).map(|(value, _)| value)
     }
 
     /// The value at `key`, and its version if the store was asked for it.
-    fn find(&mut self, key: &[u8]) -> Result<(Option<Bytes>, Option<Version>), StoreError> {
+    fn find(
+        &mut self,
+        key: &[u8],
+        is_checked: bool,
+    ) -> Result<(Option<Bytes>, Option<Version>), StoreError> {
         if let Some(reads) = &mut self.read_set {
             reads.add(key);
         }
@@ -80,7 +96,10 @@ impl<'s> Tx<'s> {
         if key.len() > KEY_BYTES_MAX {
             return Ok((None, None));
         }
-        let found = self.store.get(key)?;
+        let found = match self.prefetch {
+            Some(prefetch) => prefetch.find(key, is_checked)?,
+            None => self.store.get(key)?,
+        };
         self.seen = self.seen.max(found.version);
         Ok((found.value, Some(found.version)))
     }
@@ -183,7 +202,12 @@ impl<'s> Tx<'s> {
         }
         let keys: Vec<&[u8]> = self.reads.keys().map(AsRef::as_ref).collect();
         let found = self.store.get_many(&keys)?;
-        Ok(self.reads.values().map(|read| read.version).eq(found.iter().map(|now| now.version)))
+        let read = self.reads.values().map(|read| read.version);
+        let holds = read.eq(found.iter().map(|now| now.version));
+        if let Some(prefetch) = self.prefetch.filter(|_| !holds) {
+            prefetch.forget();
+        }
+        Ok(holds)
     }
 
     /// The rows that were read; `None` where they were not tracked, and once there was a scan or a write.

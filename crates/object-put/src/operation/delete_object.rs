@@ -11,11 +11,13 @@ use crate::error::Error;
 use crate::operation::{Call, Progress, Reply, StepOutcome};
 use crate::request::xml::{Element, XmlWriter};
 use crate::store::bucket::BucketKind;
+use crate::store::bucket_plan;
 use crate::store::delete::{
     DeleteConditions, DeleteOutcome, DeleteRequest, IF_MODIFIED_AT, IF_SIZE, delete,
 };
 use crate::store::key::Key;
 use crate::store::precondition::check_of_deletes;
+use crate::store::tables::BUCKETS;
 
 const BYPASS: &str = "x-store-bypass-governance-retention";
 /// The most keys of a `DeleteObjects`.
@@ -161,8 +163,16 @@ pub fn objects(
             _ => wanted.conditions.modified.is_some(),
         })
     })?;
+    let of_step = || wanted.iter().skip(progress.done).take(KEYS_PER_STEP);
+    let bucket = call.bucket()?;
+    tx.plan(|plan| {
+        plan.row(&BUCKETS, &bucket.name);
+        bucket_plan::settings(plan, bucket.id);
+        let keys = of_step().filter_map(|wanted| Key::new(wanted.key.to_owned()).ok());
+        keys.for_each(|key| bucket_plan::object(plan, bucket.id, &key));
+    })?;
     let mut text = progress.text.clone();
-    for wanted in wanted.iter().skip(progress.done).take(KEYS_PER_STEP) {
+    for wanted in of_step() {
         let deleted = one(call, tx, ids, wanted);
         text.push_str(&element_of(call, wanted, deleted, quiet)?);
     }

@@ -32,7 +32,7 @@ use bytes::Bytes;
 use std::num::NonZeroU32;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
@@ -130,6 +130,8 @@ pub struct Operation {
     pub needs_bucket: bool,
     /// True if it says what an object is beside its bytes: its list and its tags need permissions of their own.
     pub sets_properties: bool,
+    /// The round trips to a store on another machine that a request costs at most.
+    pub round_trips: RoundTrips,
     /// The way in which it is done.
     pub run: Run,
 }

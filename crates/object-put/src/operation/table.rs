@@ -1,5 +1,7 @@
 //! The table of operations, which routing, permissions, metrics and documents are made from.
 
+use triptych_core::kv::RoundTrips;
+
 use crate::auth::credentials::is_scoped_to;
 use crate::error::Error;
 use crate::operation::Run::{
@@ -21,6 +23,7 @@ const fn service(
     marker: &'static str,
     permission: &'static str,
     run: Run,
+    (reads, commits): (u32, u32),
 ) -> Operation {
     Operation {
         name,
@@ -30,6 +33,7 @@ const fn service(
         permission,
         needs_bucket: false,
         sets_properties: false,
+        round_trips: RoundTrips::of(reads, commits),
         run,
     }
 }
@@ -41,11 +45,12 @@ const fn bucket(
     marker: &'static str,
     permission: &'static str,
     run: Run,
+    round_trips: (u32, u32),
 ) -> Operation {
     Operation {
         target: Target::Bucket,
         needs_bucket: true,
-        ..service(name, method, marker, permission, run)
+        ..service(name, method, marker, permission, run, round_trips)
     }
 }
 
@@ -56,8 +61,12 @@ const fn object(
     marker: &'static str,
     permission: &'static str,
     run: Run,
+    round_trips: (u32, u32),
 ) -> Operation {
-    Operation { target: Target::Object, ..bucket(name, method, marker, permission, run) }
+    Operation {
+        target: Target::Object,
+        ..bucket(name, method, marker, permission, run, round_trips)
+    }
 }
 
 /// A row whose bucket need not exist.
@@ -73,132 +82,133 @@ const fn with_properties(operation: Operation) -> Operation {
 /// The marker of an operation that a signature tells from the others: one for the service of directory buckets.
 const SIGNED_FOR_DIRECTORIES: &str = "scope s3express";
 
-/// All operations. Rows with a marker stand before those without.
+/// All operations. Rows with a marker stand before those without. The last column is what a request costs at most on a store of another machine:
+/// reads, and commits, as `tests/round_trips.rs` counts them.
 #[rustfmt::skip] // A table: one operation a line.
 pub static OPERATIONS: &[Operation] = &[
     // The service.
-    service("ListDirectoryBuckets", "GET", SIGNED_FOR_DIRECTORIES, "express:ListAllMyDirectoryBuckets", Read(list_buckets::directory)),
-    service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_buckets::general)),
+    service("ListDirectoryBuckets", "GET", SIGNED_FOR_DIRECTORIES, "express:ListAllMyDirectoryBuckets", Read(list_buckets::directory), (3, 0)),
+    service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_buckets::general), (4, 0)),
     // Buckets: what hangs on them.
-    bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", Read(bucket_config::location::get)),
-    bucket("GetBucketVersioning", "GET", "versioning", "store:GetBucketVersioning", Read(bucket_config::versioning::get)),
-    bucket("PutBucketVersioning", "PUT", "versioning", "store:PutBucketVersioning", Write(bucket_config::versioning::put)),
-    bucket("GetBucketOwnershipControls", "GET", "ownershipControls", "store:GetBucketOwnershipControls", Read(bucket_config::ownership::get)),
-    bucket("PutBucketOwnershipControls", "PUT", "ownershipControls", "store:PutBucketOwnershipControls", Write(bucket_config::ownership::put)),
-    bucket("DeleteBucketOwnershipControls", "DELETE", "ownershipControls", "store:PutBucketOwnershipControls", Write(bucket_config::ownership::delete)),
-    bucket("GetBucketAcl", "GET", "acl", "store:GetBucketAcl", Read(bucket_config::acl::get)),
-    bucket("PutBucketAcl", "PUT", "acl", "store:PutBucketAcl", Write(bucket_config::acl::put)),
-    bucket("GetObjectLockConfiguration", "GET", "object-lock", "store:GetBucketObjectLockConfiguration", Read(bucket_config::object_lock::get)),
-    bucket("PutObjectLockConfiguration", "PUT", "object-lock", "store:PutBucketObjectLockConfiguration", Write(bucket_config::object_lock::put)),
-    bucket("GetBucketLifecycleConfiguration", "GET", "lifecycle", "store:GetLifecycleConfiguration", Read(bucket_config::lifecycle::get)),
-    bucket("PutBucketLifecycleConfiguration", "PUT", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::put)),
-    bucket("DeleteBucketLifecycle", "DELETE", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::delete)),
-    bucket("GetBucketEncryption", "GET", "encryption", "store:GetEncryptionConfiguration", Read(bucket_config::encryption::get)),
-    bucket("PutBucketEncryption", "PUT", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::encryption::put)),
-    bucket("DeleteBucketEncryption", "DELETE", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::encryption::delete)),
-    bucket("GetBucketPolicyStatus", "GET", "policyStatus", "store:GetBucketPolicyStatus", Read(bucket_config::policy::get_status)),
-    bucket("GetBucketPolicy", "GET", "policy", "store:GetBucketPolicy", Read(bucket_config::policy::get)),
-    bucket("PutBucketPolicy", "PUT", "policy", "store:PutBucketPolicy", Write(bucket_config::policy::put)),
-    bucket("DeleteBucketPolicy", "DELETE", "policy", "store:DeleteBucketPolicy", Write(bucket_config::policy::delete)),
-    bucket("GetPublicAccessBlock", "GET", "publicAccessBlock", "store:GetBucketPublicAccessBlock", Read(bucket_config::public_access::get)),
-    bucket("PutPublicAccessBlock", "PUT", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::public_access::put)),
-    bucket("DeletePublicAccessBlock", "DELETE", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::public_access::delete)),
-    bucket("GetBucketAbac", "GET", "abac", "store:GetBucketAbac", Read(not_configured::read)),
-    bucket("PutBucketAbac", "PUT", "abac", "store:PutBucketAbac", Write(not_configured::switch)),
-    bucket("GetBucketAccelerateConfiguration", "GET", "accelerate", "store:GetAccelerateConfiguration", Read(not_configured::read)),
-    bucket("PutBucketAccelerateConfiguration", "PUT", "accelerate", "store:PutAccelerateConfiguration", Write(not_configured::switch)),
-    bucket("GetBucketAnalyticsConfiguration", "GET", "analytics&id", "store:GetAnalyticsConfiguration", Read(not_configured::read)),
-    bucket("ListBucketAnalyticsConfigurations", "GET", "analytics", "store:GetAnalyticsConfiguration", Read(not_configured::read)),
-    bucket("PutBucketAnalyticsConfiguration", "PUT", "analytics", "", NotImplemented),
-    bucket("DeleteBucketAnalyticsConfiguration", "DELETE", "analytics", "store:PutAnalyticsConfiguration", Write(not_configured::delete_by_id)),
-    bucket("GetBucketCors", "GET", "cors", "store:GetBucketCORS", Read(bucket_config::cors::get)),
-    bucket("PutBucketCors", "PUT", "cors", "store:PutBucketCORS", Write(bucket_config::cors::put)),
-    bucket("DeleteBucketCors", "DELETE", "cors", "store:PutBucketCORS", Write(bucket_config::cors::delete)),
-    bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering&id", "store:GetIntelligentTieringConfiguration", Read(not_configured::read)),
-    bucket("ListBucketIntelligentTieringConfigurations", "GET", "intelligent-tiering", "store:GetIntelligentTieringConfiguration", Read(not_configured::read)),
-    bucket("PutBucketIntelligentTieringConfiguration", "PUT", "intelligent-tiering", "", NotImplemented),
-    bucket("DeleteBucketIntelligentTieringConfiguration", "DELETE", "intelligent-tiering", "store:PutIntelligentTieringConfiguration", Write(not_configured::delete_by_id)),
-    bucket("GetBucketInventoryConfiguration", "GET", "inventory&id", "store:GetInventoryConfiguration", Read(not_configured::read)),
-    bucket("ListBucketInventoryConfigurations", "GET", "inventory", "store:GetInventoryConfiguration", Read(not_configured::read)),
-    bucket("PutBucketInventoryConfiguration", "PUT", "inventory", "", NotImplemented),
-    bucket("DeleteBucketInventoryConfiguration", "DELETE", "inventory", "store:PutInventoryConfiguration", Write(not_configured::delete_by_id)),
-    bucket("GetBucketLogging", "GET", "logging", "store:GetBucketLogging", Read(not_configured::read)),
-    bucket("PutBucketLogging", "PUT", "logging", "store:PutBucketLogging", Write(not_configured::switch)),
-    bucket("CreateBucketMetadataConfiguration", "POST", "metadataConfiguration", "", NotImplemented),
-    bucket("GetBucketMetadataConfiguration", "GET", "metadataConfiguration", "store:GetBucketMetadataTableConfiguration", Read(not_configured::read)),
-    bucket("DeleteBucketMetadataConfiguration", "DELETE", "metadataConfiguration", "", NotImplemented),
-    bucket("UpdateBucketMetadataAnnotationTableConfiguration", "PUT", "metadataAnnotationTable", "", NotImplemented),
-    bucket("UpdateBucketMetadataInventoryTableConfiguration", "PUT", "metadataInventoryTable", "", NotImplemented),
-    bucket("UpdateBucketMetadataJournalTableConfiguration", "PUT", "metadataJournalTable", "", NotImplemented),
-    bucket("CreateBucketMetadataTableConfiguration", "POST", "metadataTable", "", NotImplemented),
-    bucket("GetBucketMetadataTableConfiguration", "GET", "metadataTable", "store:GetBucketMetadataTableConfiguration", Read(not_configured::read)),
-    bucket("DeleteBucketMetadataTableConfiguration", "DELETE", "metadataTable", "", NotImplemented),
-    bucket("GetBucketMetricsConfiguration", "GET", "metrics&id", "store:GetMetricsConfiguration", Read(not_configured::read)),
-    bucket("ListBucketMetricsConfigurations", "GET", "metrics", "store:GetMetricsConfiguration", Read(not_configured::read)),
-    bucket("PutBucketMetricsConfiguration", "PUT", "metrics", "", NotImplemented),
-    bucket("DeleteBucketMetricsConfiguration", "DELETE", "metrics", "store:PutMetricsConfiguration", Write(not_configured::delete_by_id)),
-    bucket("GetBucketNotificationConfiguration", "GET", "notification", "store:GetBucketNotification", Read(not_configured::read)),
-    bucket("PutBucketNotificationConfiguration", "PUT", "notification", "store:PutBucketNotification", Write(not_configured::switch)),
-    bucket("GetBucketReplication", "GET", "replication", "store:GetReplicationConfiguration", Read(not_configured::read)),
-    bucket("PutBucketReplication", "PUT", "replication", "", NotImplemented),
-    bucket("DeleteBucketReplication", "DELETE", "replication", "store:PutReplicationConfiguration", Write(not_configured::delete)),
-    bucket("GetBucketRequestPayment", "GET", "requestPayment", "store:GetBucketRequestPayment", Read(bucket_config::request_payment::get)),
-    bucket("PutBucketRequestPayment", "PUT", "requestPayment", "store:PutBucketRequestPayment", Write(bucket_config::request_payment::put)),
-    bucket("GetBucketTagging", "GET", "tagging", "store:GetBucketTagging", Read(bucket_config::tagging::get)),
-    bucket("PutBucketTagging", "PUT", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::put)),
-    bucket("DeleteBucketTagging", "DELETE", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::delete)),
-    bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(bucket_config::website::get)),
-    bucket("PutBucketWebsite", "PUT", "website", "store:PutBucketWebsite", Write(bucket_config::website::put)),
-    bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(bucket_config::website::delete)),
-    bucket("CreateSession", "GET", "session", "", Session),
-    bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads)),
+    bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", Read(bucket_config::location::get), (2, 0)),
+    bucket("GetBucketVersioning", "GET", "versioning", "store:GetBucketVersioning", Read(bucket_config::versioning::get), (2, 0)),
+    bucket("PutBucketVersioning", "PUT", "versioning", "store:PutBucketVersioning", Write(bucket_config::versioning::put), (2, 1)),
+    bucket("GetBucketOwnershipControls", "GET", "ownershipControls", "store:GetBucketOwnershipControls", Read(bucket_config::ownership::get), (2, 0)),
+    bucket("PutBucketOwnershipControls", "PUT", "ownershipControls", "store:PutBucketOwnershipControls", Write(bucket_config::ownership::put), (3, 1)),
+    bucket("DeleteBucketOwnershipControls", "DELETE", "ownershipControls", "store:PutBucketOwnershipControls", Write(bucket_config::ownership::delete), (2, 1)),
+    bucket("GetBucketAcl", "GET", "acl", "store:GetBucketAcl", Read(bucket_config::acl::get), (3, 0)),
+    bucket("PutBucketAcl", "PUT", "acl", "store:PutBucketAcl", Write(bucket_config::acl::put), (3, 1)),
+    bucket("GetObjectLockConfiguration", "GET", "object-lock", "store:GetBucketObjectLockConfiguration", Read(bucket_config::object_lock::get), (2, 0)),
+    bucket("PutObjectLockConfiguration", "PUT", "object-lock", "store:PutBucketObjectLockConfiguration", Write(bucket_config::object_lock::put), (2, 1)),
+    bucket("GetBucketLifecycleConfiguration", "GET", "lifecycle", "store:GetLifecycleConfiguration", Read(bucket_config::lifecycle::get), (2, 0)),
+    bucket("PutBucketLifecycleConfiguration", "PUT", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::put), (2, 1)),
+    bucket("DeleteBucketLifecycle", "DELETE", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::delete), (2, 1)),
+    bucket("GetBucketEncryption", "GET", "encryption", "store:GetEncryptionConfiguration", Read(bucket_config::encryption::get), (2, 0)),
+    bucket("PutBucketEncryption", "PUT", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::encryption::put), (2, 1)),
+    bucket("DeleteBucketEncryption", "DELETE", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::encryption::delete), (2, 1)),
+    bucket("GetBucketPolicyStatus", "GET", "policyStatus", "store:GetBucketPolicyStatus", Read(bucket_config::policy::get_status), (2, 0)),
+    bucket("GetBucketPolicy", "GET", "policy", "store:GetBucketPolicy", Read(bucket_config::policy::get), (2, 0)),
+    bucket("PutBucketPolicy", "PUT", "policy", "store:PutBucketPolicy", Write(bucket_config::policy::put), (3, 1)),
+    bucket("DeleteBucketPolicy", "DELETE", "policy", "store:DeleteBucketPolicy", Write(bucket_config::policy::delete), (2, 1)),
+    bucket("GetPublicAccessBlock", "GET", "publicAccessBlock", "store:GetBucketPublicAccessBlock", Read(bucket_config::public_access::get), (2, 0)),
+    bucket("PutPublicAccessBlock", "PUT", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::public_access::put), (2, 1)),
+    bucket("DeletePublicAccessBlock", "DELETE", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::public_access::delete), (2, 1)),
+    bucket("GetBucketAbac", "GET", "abac", "store:GetBucketAbac", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketAbac", "PUT", "abac", "store:PutBucketAbac", Write(not_configured::switch), (2, 0)),
+    bucket("GetBucketAccelerateConfiguration", "GET", "accelerate", "store:GetAccelerateConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketAccelerateConfiguration", "PUT", "accelerate", "store:PutAccelerateConfiguration", Write(not_configured::switch), (2, 0)),
+    bucket("GetBucketAnalyticsConfiguration", "GET", "analytics&id", "store:GetAnalyticsConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("ListBucketAnalyticsConfigurations", "GET", "analytics", "store:GetAnalyticsConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketAnalyticsConfiguration", "PUT", "analytics", "", NotImplemented, (0, 0)),
+    bucket("DeleteBucketAnalyticsConfiguration", "DELETE", "analytics", "store:PutAnalyticsConfiguration", Write(not_configured::delete_by_id), (2, 0)),
+    bucket("GetBucketCors", "GET", "cors", "store:GetBucketCORS", Read(bucket_config::cors::get), (2, 0)),
+    bucket("PutBucketCors", "PUT", "cors", "store:PutBucketCORS", Write(bucket_config::cors::put), (2, 1)),
+    bucket("DeleteBucketCors", "DELETE", "cors", "store:PutBucketCORS", Write(bucket_config::cors::delete), (2, 1)),
+    bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering&id", "store:GetIntelligentTieringConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("ListBucketIntelligentTieringConfigurations", "GET", "intelligent-tiering", "store:GetIntelligentTieringConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketIntelligentTieringConfiguration", "PUT", "intelligent-tiering", "", NotImplemented, (0, 0)),
+    bucket("DeleteBucketIntelligentTieringConfiguration", "DELETE", "intelligent-tiering", "store:PutIntelligentTieringConfiguration", Write(not_configured::delete_by_id), (2, 0)),
+    bucket("GetBucketInventoryConfiguration", "GET", "inventory&id", "store:GetInventoryConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("ListBucketInventoryConfigurations", "GET", "inventory", "store:GetInventoryConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketInventoryConfiguration", "PUT", "inventory", "", NotImplemented, (0, 0)),
+    bucket("DeleteBucketInventoryConfiguration", "DELETE", "inventory", "store:PutInventoryConfiguration", Write(not_configured::delete_by_id), (2, 0)),
+    bucket("GetBucketLogging", "GET", "logging", "store:GetBucketLogging", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketLogging", "PUT", "logging", "store:PutBucketLogging", Write(not_configured::switch), (2, 0)),
+    bucket("CreateBucketMetadataConfiguration", "POST", "metadataConfiguration", "", NotImplemented, (0, 0)),
+    bucket("GetBucketMetadataConfiguration", "GET", "metadataConfiguration", "store:GetBucketMetadataTableConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("DeleteBucketMetadataConfiguration", "DELETE", "metadataConfiguration", "", NotImplemented, (0, 0)),
+    bucket("UpdateBucketMetadataAnnotationTableConfiguration", "PUT", "metadataAnnotationTable", "", NotImplemented, (0, 0)),
+    bucket("UpdateBucketMetadataInventoryTableConfiguration", "PUT", "metadataInventoryTable", "", NotImplemented, (0, 0)),
+    bucket("UpdateBucketMetadataJournalTableConfiguration", "PUT", "metadataJournalTable", "", NotImplemented, (0, 0)),
+    bucket("CreateBucketMetadataTableConfiguration", "POST", "metadataTable", "", NotImplemented, (0, 0)),
+    bucket("GetBucketMetadataTableConfiguration", "GET", "metadataTable", "store:GetBucketMetadataTableConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("DeleteBucketMetadataTableConfiguration", "DELETE", "metadataTable", "", NotImplemented, (0, 0)),
+    bucket("GetBucketMetricsConfiguration", "GET", "metrics&id", "store:GetMetricsConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("ListBucketMetricsConfigurations", "GET", "metrics", "store:GetMetricsConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketMetricsConfiguration", "PUT", "metrics", "", NotImplemented, (0, 0)),
+    bucket("DeleteBucketMetricsConfiguration", "DELETE", "metrics", "store:PutMetricsConfiguration", Write(not_configured::delete_by_id), (2, 0)),
+    bucket("GetBucketNotificationConfiguration", "GET", "notification", "store:GetBucketNotification", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketNotificationConfiguration", "PUT", "notification", "store:PutBucketNotification", Write(not_configured::switch), (2, 0)),
+    bucket("GetBucketReplication", "GET", "replication", "store:GetReplicationConfiguration", Read(not_configured::read), (2, 0)),
+    bucket("PutBucketReplication", "PUT", "replication", "", NotImplemented, (0, 0)),
+    bucket("DeleteBucketReplication", "DELETE", "replication", "store:PutReplicationConfiguration", Write(not_configured::delete), (2, 0)),
+    bucket("GetBucketRequestPayment", "GET", "requestPayment", "store:GetBucketRequestPayment", Read(bucket_config::request_payment::get), (2, 0)),
+    bucket("PutBucketRequestPayment", "PUT", "requestPayment", "store:PutBucketRequestPayment", Write(bucket_config::request_payment::put), (2, 1)),
+    bucket("GetBucketTagging", "GET", "tagging", "store:GetBucketTagging", Read(bucket_config::tagging::get), (3, 0)),
+    bucket("PutBucketTagging", "PUT", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::put), (2, 1)),
+    bucket("DeleteBucketTagging", "DELETE", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::delete), (2, 1)),
+    bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(bucket_config::website::get), (3, 0)),
+    bucket("PutBucketWebsite", "PUT", "website", "store:PutBucketWebsite", Write(bucket_config::website::put), (2, 1)),
+    bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(bucket_config::website::delete), (2, 1)),
+    bucket("CreateSession", "GET", "session", "", Session, (2, 0)),
+    bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads), (4, 0)),
     // Buckets: what is in them.
-    bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions)),
-    bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2)),
+    bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (5, 0)),
+    bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
     // Each key is looked at by itself.
-    bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects)),
-    bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
-    bucket("PostObject", "POST", "", "store:PutObject", Form),
+    bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1)),
+    bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented, (0, 0)),
+    bucket("PostObject", "POST", "", "store:PutObject", Form, (6, 1)),
     // Buckets themselves.
-    bucket("ListObjects", "GET", "", "store:ListBucket", Read(list_objects::objects)),
-    bucket("HeadBucket", "HEAD", "", "store:ListBucket", Read(bucket::head)),
-    without_bucket(bucket("CreateBucket", "PUT", "", "store:CreateBucket", Write(bucket::create))),
-    bucket("DeleteBucket", "DELETE", "", "store:DeleteBucket", Steps(bucket::delete)),
-    without_bucket(bucket("Preflight", "OPTIONS", "", "", Read(bucket_config::cors::preflight))),
+    bucket("ListObjects", "GET", "", "store:ListBucket", Read(list_objects::objects), (4, 0)),
+    bucket("HeadBucket", "HEAD", "", "store:ListBucket", Read(bucket::head), (2, 0)),
+    without_bucket(bucket("CreateBucket", "PUT", "", "store:CreateBucket", Write(bucket::create), (2, 1))),
+    bucket("DeleteBucket", "DELETE", "", "store:DeleteBucket", Steps(bucket::delete), (8, 2)),
+    without_bucket(bucket("Preflight", "OPTIONS", "", "", Read(bucket_config::cors::preflight), (2, 0))),
     // Objects: what hangs on them.
-    object("GetObjectAcl", "GET", "acl", "store:GetObjectAcl", Read(object_config::get_acl)),
-    object("PutObjectAcl", "PUT", "acl", "store:PutObjectAcl", Write(object_config::put_acl)),
-    object("GetObjectTagging", "GET", "tagging", "store:GetObjectTagging", Read(object_config::get_tagging)),
-    object("PutObjectTagging", "PUT", "tagging", "store:PutObjectTagging", Write(object_config::put_tagging)),
-    object("DeleteObjectTagging", "DELETE", "tagging", "store:DeleteObjectTagging", Write(object_config::delete_tagging)),
-    object("GetObjectRetention", "GET", "retention", "store:GetObjectRetention", Read(object_config::get_retention)),
-    object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", Write(object_config::put_retention)),
-    object("GetObjectLegalHold", "GET", "legal-hold", "store:GetObjectLegalHold", Read(object_config::get_hold)),
-    object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold)),
-    object("GetObjectAttributes", "GET", "attributes", "store:GetObjectAttributes", Read(get_object::attributes)),
-    object("GetObjectTorrent", "GET", "torrent", "", NotImplemented),
-    object("PutObjectAnnotation", "PUT", "annotation", "", NotImplemented),
-    object("GetObjectAnnotation", "GET", "annotation&annotationName", "", NotImplemented),
-    object("ListObjectAnnotations", "GET", "annotation", "", NotImplemented),
-    object("DeleteObjectAnnotation", "DELETE", "annotation", "", NotImplemented),
-    object("UpdateObjectEncryption", "PUT", "encryption", "", NotImplemented),
-    object("RestoreObject", "POST", "restore", "store:RestoreObject", Write(restore_object::restore)),
-    object("SelectObjectContent", "POST", "select", "", NotImplemented),
-    object("RenameObject", "PUT", "renameObject", "", NotImplemented),
-    with_properties(object("CreateMultipartUpload", "POST", "uploads", "store:PutObject", Begin)),
-    object("CompleteMultipartUpload", "POST", "uploadId", "store:PutObject", Complete),
-    object("AbortMultipartUpload", "DELETE", "uploadId", "store:AbortMultipartUpload", Write(multipart::abort::abort)),
-    object("ListParts", "GET", "uploadId", "store:ListMultipartUploadParts", Read(multipart::list_parts::parts)),
-    object("UploadPartCopy", "PUT", "uploadId&x-store-copy-source", "store:PutObject", Upload(BodySource::PartOfObject)),
-    object("UploadPart", "PUT", "uploadId", "store:PutObject", Upload(BodySource::PartOfRequest)),
-    object("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
+    object("GetObjectAcl", "GET", "acl", "store:GetObjectAcl", Read(object_config::get_acl), (3, 0)),
+    object("PutObjectAcl", "PUT", "acl", "store:PutObjectAcl", Write(object_config::put_acl), (3, 1)),
+    object("GetObjectTagging", "GET", "tagging", "store:GetObjectTagging", Read(object_config::get_tagging), (2, 0)),
+    object("PutObjectTagging", "PUT", "tagging", "store:PutObjectTagging", Write(object_config::put_tagging), (2, 1)),
+    object("DeleteObjectTagging", "DELETE", "tagging", "store:DeleteObjectTagging", Write(object_config::delete_tagging), (2, 1)),
+    object("GetObjectRetention", "GET", "retention", "store:GetObjectRetention", Read(object_config::get_retention), (2, 0)),
+    object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", Write(object_config::put_retention), (2, 1)),
+    object("GetObjectLegalHold", "GET", "legal-hold", "store:GetObjectLegalHold", Read(object_config::get_hold), (2, 0)),
+    object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold), (2, 1)),
+    object("GetObjectAttributes", "GET", "attributes", "store:GetObjectAttributes", Read(get_object::attributes), (2, 0)),
+    object("GetObjectTorrent", "GET", "torrent", "", NotImplemented, (0, 0)),
+    object("PutObjectAnnotation", "PUT", "annotation", "", NotImplemented, (0, 0)),
+    object("GetObjectAnnotation", "GET", "annotation&annotationName", "", NotImplemented, (0, 0)),
+    object("ListObjectAnnotations", "GET", "annotation", "", NotImplemented, (0, 0)),
+    object("DeleteObjectAnnotation", "DELETE", "annotation", "", NotImplemented, (0, 0)),
+    object("UpdateObjectEncryption", "PUT", "encryption", "", NotImplemented, (0, 0)),
+    object("RestoreObject", "POST", "restore", "store:RestoreObject", Write(restore_object::restore), (2, 1)),
+    object("SelectObjectContent", "POST", "select", "", NotImplemented, (0, 0)),
+    object("RenameObject", "PUT", "renameObject", "", NotImplemented, (0, 0)),
+    with_properties(object("CreateMultipartUpload", "POST", "uploads", "store:PutObject", Begin, (5, 1))),
+    object("CompleteMultipartUpload", "POST", "uploadId", "store:PutObject", Complete, (3, 1)),
+    object("AbortMultipartUpload", "DELETE", "uploadId", "store:AbortMultipartUpload", Write(multipart::abort::abort), (2, 1)),
+    object("ListParts", "GET", "uploadId", "store:ListMultipartUploadParts", Read(multipart::list_parts::parts), (4, 0)),
+    object("UploadPartCopy", "PUT", "uploadId&x-store-copy-source", "store:PutObject", Upload(BodySource::PartOfObject), (5, 1)),
+    object("UploadPart", "PUT", "uploadId", "store:PutObject", Upload(BodySource::PartOfRequest), (3, 1)),
+    object("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented, (0, 0)),
     // Objects themselves.
-    without_bucket(object("Preflight", "OPTIONS", "", "", Read(bucket_config::cors::preflight))),
-    object("GetObject", "GET", "", "store:GetObject", Read(get_object::get)),
-    object("HeadObject", "HEAD", "", "store:GetObject", Read(get_object::head)),
-    object("DeleteObject", "DELETE", "", "store:DeleteObject", Write(delete_object::object)),
-    with_properties(object("CopyObject", "PUT", "x-store-copy-source", "store:PutObject", Upload(BodySource::Object))),
-    with_properties(object("PutObject", "PUT", "", "store:PutObject", Upload(BodySource::Request))),
+    without_bucket(object("Preflight", "OPTIONS", "", "", Read(bucket_config::cors::preflight), (2, 0))),
+    object("GetObject", "GET", "", "store:GetObject", Read(get_object::get), (3, 0)),
+    object("HeadObject", "HEAD", "", "store:GetObject", Read(get_object::head), (2, 0)),
+    object("DeleteObject", "DELETE", "", "store:DeleteObject", Write(delete_object::object), (2, 1)),
+    with_properties(object("CopyObject", "PUT", "x-store-copy-source", "store:PutObject", Upload(BodySource::Object), (4, 1))),
+    with_properties(object("PutObject", "PUT", "", "store:PutObject", Upload(BodySource::Request), (2, 1))),
 ];
 
 /// The operation that a request means: the first row that fits, and rows with a marker come first. One that is not built
@@ -248,7 +258,7 @@ fn is_meant(
 #[must_use]
 pub fn page() -> String {
     let mut text = String::from(
-        "# Operations of object-put\n\nMade from the rows of `OPERATIONS`; a test compares the two.\n\n`built` works. `never set` answers as for a bucket that never had it: 404 with its own code, or an empty document. `501, but for off` takes a document that switches the feature off, and refuses any other by name. `501` is refused and names itself.\n\n| Operation | HTTP | On | Told by | Permission | State |\n|---|---|---|---|---|---|\n",
+        "# Operations of object-put\n\nMade from the rows of `OPERATIONS`; a test compares the two.\n\n`built` works. `never set` answers as for a bucket that never had it: 404 with its own code, or an empty document. `501, but for off` takes a document that switches the feature off, and refuses any other by name. `501` is refused and names itself.\n\nRound trips are those to a store on another machine that a request costs at most: reads + commits.\n\n| Operation | HTTP | On | Told by | Permission | Round trips | State |\n|---|---|---|---|---|---|---|\n",
     );
     for row in OPERATIONS {
         let target = match row.target {
@@ -265,7 +275,8 @@ pub fn page() -> String {
             NotImplemented => "501",
             _ => not_configured::state(row.name).unwrap_or("built"),
         };
-        let cells = [row.name, row.method, target, &markers.join(" "), &permission, state];
+        let trips = row.round_trips.to_string();
+        let cells = [row.name, row.method, target, &markers.join(" "), &permission, &trips, state];
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
     text

@@ -23,7 +23,7 @@ impl ObjectPut {
     ) -> Result<Reply, Error> {
         let list = PartDocument::parse(document);
         let mut ids = self.ids();
-        let store = &*self.0.store;
+        let store = &*request.store;
         for _ in 0..LOOKS_MAX {
             let (decision, bucket) = run(store, &mut ids, ATTEMPTS_MAX, |tx, _| {
                 let bucket = self.authorize(request, tx)?;

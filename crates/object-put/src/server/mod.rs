@@ -18,6 +18,7 @@ mod put_stream;
 mod read_ahead;
 mod render;
 mod request;
+mod request_plan;
 mod response_cache;
 mod service;
 mod session_cache;

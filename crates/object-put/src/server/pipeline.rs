@@ -10,7 +10,7 @@ use triptych_core::host::{
     BoxError, Operation as OperationName, Peer, ReplyBody, RequestContext, RequestId, drain_refused,
 };
 use triptych_core::id::{Ids, SharedIds};
-use triptych_core::kv::{self, Tx, run};
+use triptych_core::kv::{self, KeyValue, Prefetch, Tx, run};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
@@ -37,6 +37,7 @@ use crate::request::location::Location;
 use crate::request::query::Query;
 use crate::server::download::ResponseBody;
 use crate::server::request::{ParsedRequest, arrival};
+use crate::server::request_plan::{self, Named};
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
 use crate::store::access_point::{AccessPoint, is_directory_point_name};
@@ -56,6 +57,14 @@ struct Refused {
     dialect: Dialect,
     operation: &'static str,
     error: Error,
+}
+
+/// The place that a request names.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    location: &'p Location,
+    /// The access point that stands in the place of its bucket.
+    point: Option<&'p AccessPoint>,
 }
 
 impl ObjectPut {
@@ -184,11 +193,13 @@ impl ObjectPut {
         let fields = fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
         let (location, operation) =
             self.locate(head, &fields, query).map_err(|error| refused(NO_OPERATION, error))?;
-        let found = self.find_point(&location).map_err(|error| refused(operation.name, error))?;
-        let here = self.scope(&location, found.as_deref());
+        let store = Prefetch::of(&self.0.store, Vec::new);
+        let found =
+            self.find_point(&*store, &location).map_err(|error| refused(operation.name, error))?;
+        let place = Place { location: &location, point: found.as_deref() };
         let (caller, verified) = check_built(operation, head, query)
             .and_then(|()| directory_bucket::check_place(operation, &location, query))
-            .and_then(|()| self.authenticate(head, &location, &here, &fields, query, now))
+            .and_then(|()| self.authenticate(&*store, head, place, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;
         let (location, point) =
             lead(operation, location, found).map_err(|error| refused(operation.name, error))?;
@@ -212,6 +223,7 @@ impl ObjectPut {
             arrival,
             point,
             fields,
+            store,
         })
     }
 
@@ -234,7 +246,11 @@ impl ObjectPut {
 
     /// The access point that stands in the place of a bucket: by alias, or in a host by name and account, to a directory bucket by its name
     /// alone.
-    fn find_point(&self, location: &Location) -> Result<Option<Arc<AccessPoint>>, Error> {
+    fn find_point(
+        &self,
+        store: &dyn KeyValue,
+        location: &Location,
+    ) -> Result<Option<Arc<AccessPoint>>, Error> {
         let Some(name) = location.bucket.as_deref() else {
             return Ok(None);
         };
@@ -253,7 +269,7 @@ impl ObjectPut {
             return Ok(None);
         };
         // Where both are served, a bucket comes before an access point.
-        let mut tx = Tx::new(&*self.0.store);
+        let mut tx = Tx::new(store);
         let is_hidden = is_shared && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some();
         Ok(Some(point).filter(|_| !is_hidden))
     }
@@ -269,12 +285,12 @@ impl ObjectPut {
         ServiceScope { region: &self.0.settings.region, on_premises }
     }
 
-    /// The sender, whose credentials the cache of access keys verifies.
+    /// The sender, whose credentials the cache of access keys verifies. What the request rests on is fetched on the way.
     fn authenticate(
         &self,
+        store: &dyn KeyValue,
         head: &Head,
-        location: &Location,
-        here: &ServiceScope<'_>,
+        Place { location, point }: Place<'_>,
         fields: &Fields<'_>,
         query: &Query,
         now: Timestamp,
@@ -297,8 +313,25 @@ impl ObjectPut {
             return Err(Error::SeveralAuthorizations);
         }
         let authorization = fields.get("authorization")?;
-        let credentials = Credentials::read(authorization.as_deref(), fields, query, here)?;
-        let Some(id) = credentials.access_key() else {
+        let credentials = Credentials::read(
+            authorization.as_deref(),
+            fields,
+            query,
+            &self.scope(location, point),
+        )?;
+        let part = query.get("partNumber").and_then(|number| number.parse().ok());
+        let id = credentials.access_key();
+        // The key behind a session, where that was seen before.
+        let of_session = id.filter(|id| is_session_key(id));
+        let of_session = of_session.and_then(|id| self.0.sessions.access_key_of(id));
+        let named = Named {
+            access_key: of_session.as_deref().or(id),
+            upload: query.get("uploadId").map(|name| (name, part)),
+            bucket: point.map(|point| point.bucket.as_str()).or(location.bucket.as_deref()),
+            key: location.key.as_ref(),
+        };
+        request_plan::fetch(store, named)?;
+        let Some(id) = id else {
             let Credentials::Anonymous(payload) = credentials else {
                 return Err(Error::Internal);
             };
@@ -308,9 +341,9 @@ impl ObjectPut {
             if !is_scoped_to(DIRECTORY_SERVICE, fields, query) {
                 return Err(Error::InvalidToken);
             }
-            return self.0.sessions.verify(id, &credentials, line, fields, now);
+            return self.0.sessions.verify(store, &credentials, line, fields, now);
         }
-        let cached = self.0.credentials.find(&*self.0.store, id)?;
+        let cached = self.0.credentials.find(store, id)?;
         let cached =
             cached.ok_or_else(|| Error::InvalidAccessKeyId { access_key: id.to_owned() })?;
         let verified = cached.verify(&credentials, line, fields, now)?;
@@ -335,7 +368,7 @@ impl ObjectPut {
             }
             Run::Write(handler) => {
                 let document = document(request, body).await?;
-                run(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
+                run(&*request.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
                     let bucket = self.authorize(request, tx)?;
                     handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
@@ -369,7 +402,7 @@ impl ObjectPut {
     /// CreateSession: nothing is written, since the token says all.
     async fn create_session(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
         let empty = Bytes::new();
-        let (reply, _) = kv::read(&*self.0.store, |tx| {
+        let (reply, _) = kv::read(&*request.store, |tx| {
             let bucket = self.authorize(request, tx)?;
             let key = session_key::load(tx, &self.0.bodies.keyring)?.ok_or(Error::Internal)?;
             let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
@@ -391,7 +424,7 @@ impl ObjectPut {
         let Some(name) = name.filter(|_| request.fields.has(request_payer::PAYER)) else {
             return Ok(reply);
         };
-        let bucket = BUCKETS.get_shared(&mut Tx::new(&*self.0.store), name)?;
+        let bucket = BUCKETS.get_shared(&mut Tx::new(&*request.store), name)?;
         let is_charged = bucket.is_some_and(|bucket| {
             request_payer::is_charged(request.operation, &request.caller, &bucket)
         });
@@ -404,7 +437,7 @@ impl ObjectPut {
         request: &ParsedRequest<'_>,
         handler: Read,
     ) -> Result<Response<ResponseBody>, Error> {
-        let store = &*self.0.store;
+        let store = &*request.store;
         let key = response_cache::key(request);
         if let Some(key) = &key
             && let Some(response) = self.0.responses.get(key, &request.caller, store)
@@ -450,12 +483,12 @@ impl ObjectPut {
         let document = document(request, body).await?;
         let mut ids = self.ids();
         let bucket =
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.authorize(request, tx))
+            run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.authorize(request, tx))
                 .await?;
         let call = request.call(&document, bucket.as_deref(), &self.0.settings);
         let mut progress = Progress::default();
         loop {
-            let next = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            let next = run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
                 step(&call, tx, ids, &progress)
             })
             .await?;
@@ -474,7 +507,7 @@ impl ObjectPut {
         mut decide: impl FnMut(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let empty = Bytes::new();
-        run(&*self.0.store, ids, ATTEMPTS_MAX, |tx, ids| {
+        run(&*request.store, ids, ATTEMPTS_MAX, |tx, ids| {
             let bucket = self.authorize(request, tx)?;
             decide(&request.call(&empty, bucket.as_deref(), &self.0.settings), tx, ids)
         })

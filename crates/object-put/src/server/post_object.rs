@@ -1,6 +1,7 @@
 //! PostObject: the head of an upload stands in the fields of a form, its body in the file.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -97,6 +98,7 @@ impl ObjectPut {
             now: request.now,
             arrival: request.arrival,
             point: request.point.clone(),
+            store: Arc::clone(&request.store),
         };
         let mut file = FileBody { body, decoder, size, bytes: 0, in_file: true, epilogue: 0 };
         let reply = self.put(&upload, &mut file).await?;
@@ -125,7 +127,7 @@ impl ObjectPut {
             return Ok((request.caller.clone(), all));
         };
         let id = credentials.access_key;
-        let cached = self.0.credentials.find(&*self.0.store, id)?;
+        let cached = self.0.credentials.find(&*request.store, id)?;
         let cached =
             cached.ok_or_else(|| Error::InvalidAccessKeyId { access_key: id.to_owned() })?;
         cached.with_signing_key(|key, signing| credentials.verify(key, signing, dialect))?;

@@ -26,7 +26,7 @@ impl ObjectPut {
     pub(super) async fn begin_upload(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
         let mut ids = self.ids();
         let empty = Bytes::new();
-        let (admission, bucket) = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+        let (admission, bucket) = run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let bucket = self.authorize(request, tx)?;
             let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
             Ok::<_, Error>((UploadAdmission::decide(&call, tx)?, bucket))
@@ -36,7 +36,7 @@ impl ObjectPut {
         let keys = &self.0.bodies.keys;
         let object_key = keys.new_key(&admission.encryption, name, key, &mut ids).await?;
         let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+        run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             admission.commit(&call, &object_key.encryption, tx, ids)
         })
         .await
@@ -101,9 +101,10 @@ impl ObjectPut {
         }
         let intake = Intake { headers, verifier, key: &body_key, context: &context };
         let stored = upload::receive(bodies, body, intake, &mut ids, request.now).await?;
+        request.age();
         let now = self.0.clock.now();
         let part = admission.part(&stored.digested, &body_key, stored.part(admission.number), now);
-        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+        let committed = run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             open_upload::put_part(tx, &admission.bucket, &admission.key, &admission.upload, &part)
         })
         .await;

@@ -86,7 +86,7 @@ impl ObjectPut {
         let stored = upload::receive(bodies, body, intake, &mut ids, request.now).await?;
         let part = admission.appended_part(&stored.digested, stored.part(growing.number));
         let (list, now) = (ids.next(), self.0.clock.now());
-        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+        let committed = run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let offset = admission.headers.offset.unwrap_or_default();
             append::append(
                 tx,
@@ -150,8 +150,9 @@ impl ObjectPut {
         let intake = Intake { headers, verifier, key: &object_key.key, context: &context };
         let stored = upload::receive(bodies, body, intake, &mut ids, request.now).await?;
         let part = stored.part(0);
+        request.age();
         let now = self.0.clock.now();
-        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+        let committed = run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let new = NewVersion {
                 bucket: &admission.bucket,
                 key: &admission.key,

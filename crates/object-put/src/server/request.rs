@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts as Head;
 use triptych_core::host::RequestContext;
+use triptych_core::kv::KeyValue;
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
@@ -41,9 +42,18 @@ pub(super) struct ParsedRequest<'r> {
     pub(super) arrival: Arrival,
     /// The access point that it came through.
     pub(super) point: Option<Arc<AccessPoint>>,
+    /// The store, as this request reads it.
+    pub(super) store: Arc<dyn KeyValue>,
 }
 
 impl ParsedRequest<'_> {
+    /// Says that its body has come in, which took its time: what was read before is used where its version is checked.
+    pub(super) fn age(&self) {
+        if let Some(prefetch) = self.store.prefetch() {
+            prefetch.age();
+        }
+    }
+
     /// The access to a bucket that the request needs; `None` where the operation needs no bucket.
     pub(super) fn access(&self) -> Option<AccessRequest<'_>> {
         let bucket = self.location.bucket.as_deref().filter(|_| self.operation.needs_bucket)?;

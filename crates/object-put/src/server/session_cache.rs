@@ -22,7 +22,6 @@ const KEPT_MAX: usize = 1_024;
 
 /// Sessions that sent requests lately, by the ids of their access keys.
 pub(super) struct SessionCache {
-    store: Arc<dyn KeyValue>,
     keyring: Keyring,
     kept: RwLock<HashMap<String, Arc<CachedSession>>>,
 }
@@ -39,26 +38,27 @@ pub(super) struct CachedSession {
 }
 
 impl SessionCache {
-    /// None yet; tokens are opened with the key of `store`, which `keyring` unwraps.
-    pub(super) fn new(store: Arc<dyn KeyValue>, keyring: Keyring) -> Self {
-        Self { store, keyring, kept: RwLock::default() }
+    /// None yet; tokens are opened with the key of the store, which `keyring` unwraps.
+    pub(super) fn new(keyring: Keyring) -> Self {
+        Self { keyring, kept: RwLock::default() }
     }
 
-    /// Verifies credentials that name the access key `id` of a session.
+    /// Verifies credentials that name the access key of a session.
     ///
     /// # Errors
     /// [`Error::InvalidToken`] without its token, [`Error::ExpiredToken`] for a session that ended; those of [`Credentials::verify`];
     /// those of the store.
     pub(super) fn verify(
         &self,
-        id: &str,
+        store: &dyn KeyValue,
         credentials: &Credentials<'_>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,
     ) -> Result<(Caller, Verified), Error> {
+        let id = credentials.access_key().ok_or(Error::InvalidToken)?;
         let token = credentials.session_token().ok_or(Error::InvalidToken)?;
-        let cached = self.find(id, token)?;
+        let cached = self.find(store, id, token)?;
         if now >= cached.caller.session.expires {
             return Err(Error::ExpiredToken);
         }
@@ -73,14 +73,24 @@ impl SessionCache {
         Ok((Caller::Session(Arc::clone(&cached.caller)), verified))
     }
 
-    fn find(&self, id: &str, token: &str) -> Result<Arc<CachedSession>, Error> {
+    /// The access key that made the session with this id, as far as that is known here.
+    pub(super) fn access_key_of(&self, id: &str) -> Option<String> {
+        self.cached(id).map(|cached| cached.caller.session.access_key.clone())
+    }
+
+    fn find(
+        &self,
+        store: &dyn KeyValue,
+        id: &str,
+        token: &str,
+    ) -> Result<Arc<CachedSession>, Error> {
         if let Some(cached) = self.cached(id)
             && cached.credentials.are(id, token)
-            && cached.read_set.as_ref().is_some_and(|read_set| read_set.is_current(&*self.store))
+            && cached.read_set.as_ref().is_some_and(|read_set| read_set.is_current(store))
         {
             return Ok(cached);
         }
-        let mut tx = Tx::tracking_reads(&*self.store);
+        let mut tx = Tx::tracking_reads(store);
         let sealing = session_key::load(&mut tx, &self.keyring)?.ok_or(Error::InvalidToken)?;
         let (session, credentials) = sealing.open(token).ok_or(Error::InvalidToken)?;
         if !credentials.are(id, token) {

@@ -223,7 +223,7 @@ impl Builder {
             None => embedded.clone(),
         };
         let keys = ObjectKeys::new(manager, keyring.clone(), self.clock.clone());
-        let sessions = SessionCache::new(self.store.clone(), keyring.clone());
+        let sessions = SessionCache::new(keyring.clone());
         ObjectPut(Arc::new(Inner {
             bodies: Arc::new(BodyStore::new(self.blobs, self.store.clone(), keyring, keys)),
             embedded_keys: embedded,

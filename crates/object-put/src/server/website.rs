@@ -6,7 +6,7 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use triptych_core::error::Coded as _;
 use triptych_core::host::{ReplyBody, RequestContext, RequestId};
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Prefetch, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
@@ -22,6 +22,7 @@ use crate::request::percent::decoded;
 use crate::request::query::Query;
 use crate::server::render;
 use crate::server::request::{ParsedRequest, arrival};
+use crate::server::request_plan::{self, Named};
 use crate::server::state::ObjectPut;
 use crate::store::key::Key;
 use crate::store::tables::BUCKETS;
@@ -167,11 +168,12 @@ impl ObjectPut {
         let headers = headers.filter(|(name, _)| is_own && OF_READS.contains(&name.as_str()));
         let entries = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let query = Query::default();
+        let key = Key::new(key.to_owned())?;
         let request = ParsedRequest {
             operation,
             location: Location {
                 bucket: Some(visit.bucket.to_owned()),
-                key: Some(Key::new(key.to_owned())?),
+                key: Some(key.clone()),
                 ..Location::default()
             },
             fields: Fields::of(entries).in_dialect(visit.dialect).without_future_dates(visit.now),
@@ -181,7 +183,10 @@ impl ObjectPut {
             now: visit.now,
             arrival: arrival(visit.head, visit.now),
             point: None,
+            store: Prefetch::of(&self.0.store, Vec::new),
         };
+        let named = Named { bucket: Some(visit.bucket), key: Some(&key), ..Named::default() };
+        request_plan::fetch(&*request.store, named)?;
         let response = self.read(&request, handler).await?;
         let place = response
             .headers()

@@ -51,7 +51,7 @@ pub fn commit(
     new.precondition.check_at_commit(new.key, new.snapshot, current.as_ref(), is_deleted)?;
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
-        None => newest_noncurrent(tx, bucket.id, new.key)?,
+        None => newest_of_absent(tx, &bucket, new.key)?,
     };
     let version = VersionId {
         sequence: next_sequence(newest, new.now),
@@ -105,7 +105,21 @@ pub fn next_sequence(newest: Option<u64>, now: Timestamp) -> u64 {
     newest.map_or(by_time, |newest| by_time.max(newest + 1))
 }
 
-/// The sequence of the newest version of a key that has no current object.
+/// The sequence of the newest version of a key that has no current object. In a bucket that never kept versions there is none, nor of a key that
+/// was never deleted.
+///
+/// # Errors
+/// As reads of the store.
+pub fn newest_of_absent(tx: &mut Tx<'_>, bucket: &Bucket, key: &Key) -> Result<Option<u64>, Error> {
+    let (slot, key_hash) = bucket_slot(bucket.id, key);
+    let deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
+    if bucket.versioning == Versioning::Off || !deletes.may_include(0, key_hash) {
+        return Ok(None);
+    }
+    newest_noncurrent(tx, bucket.id, key)
+}
+
+/// The sequence of the newest version of a key that is not current.
 ///
 /// # Errors
 /// As `scan` of the store.

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::request::etag;
 use crate::store::bucket::{Bucket, Versioning};
 use crate::store::commit::{
-    discard, make_noncurrent, newest_noncurrent, next_sequence, same_bucket,
+    discard, make_noncurrent, newest_noncurrent, newest_of_absent, next_sequence, same_bucket,
 };
 use crate::store::key::Key;
 use crate::store::lookup::{FoundVersion, locate};
@@ -150,7 +150,7 @@ fn delete_key(
     }
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
-        None => newest_noncurrent(tx, bucket.id, request.key)?,
+        None => newest_of_absent(tx, bucket, request.key)?,
     };
     let version = VersionId {
         sequence: next_sequence(newest, request.now),

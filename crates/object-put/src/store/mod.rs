@@ -5,6 +5,7 @@ pub mod access_point_directory;
 pub mod append;
 pub mod bucket;
 pub mod bucket_encryption;
+pub mod bucket_plan;
 pub mod commit;
 pub mod delete;
 pub mod delete_guard;

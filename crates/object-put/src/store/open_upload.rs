@@ -30,6 +30,10 @@ pub fn new_id(
     ids: &mut dyn Ids,
 ) -> Result<UploadId, Error> {
     let mut place = (bucket, key.as_bytes().to_vec(), u64::try_from(now.micros()).unwrap_or(0));
+    tx.plan(|plan| {
+        plan.row(&UPLOADS, &place);
+        plan.row(&COMPLETED_UPLOADS, &place);
+    })?;
     while UPLOADS.get_shared(tx, &place)?.is_some()
         || COMPLETED_UPLOADS.get_shared(tx, &place)?.is_some()
     {

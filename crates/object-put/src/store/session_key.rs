@@ -2,7 +2,7 @@
 //! by whoever has the store and its root keys.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::{StoreError, Tx};
+use triptych_core::kv::{Plan, StoreError, Tx};
 
 use crate::auth::session_token::SessionKey;
 use crate::body::encryption::{Keyring, WrappedKey};
@@ -26,6 +26,11 @@ pub fn ensure(tx: &mut Tx<'_>, keyring: &Keyring, ids: &mut dyn Ids) -> Result<(
         SESSION_KEYS.put(tx, &CURRENT.to_owned(), &stored.into());
     }
     Ok(())
+}
+
+/// Plans the row of the key.
+pub fn plan(plan: &mut Plan<'_>) {
+    plan.row(&SESSION_KEYS, &CURRENT.to_owned());
 }
 
 /// The key of the store; `None` where there is none that `keyring` opens.

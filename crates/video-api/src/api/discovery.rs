@@ -144,8 +144,8 @@ fn parameter(param: &Param) -> Value {
 #[must_use]
 pub fn page(operations: &[&Operation]) -> String {
     let mut out = String::from(
-        "# Operations of video-api\n\nMade from the rows in `crates/video-api/src/resource/`; a test compares the two.\n\n\
-         | Operation | HTTP | Path | Credentials | Units | State | What it does |\n|---|---|---|---|---|---|---|\n",
+        "# Operations of video-api\n\nMade from the rows in `crates/video-api/src/resource/`; a test compares the two. Round trips are those to a store on another machine that a request costs at most: reads + commits.\n\n\
+         | Operation | HTTP | Path | Credentials | Units | Round trips | State | What it does |\n|---|---|---|---|---|---|---|---|\n",
     );
     for operation in operations {
         let access = match operation.access {
@@ -158,9 +158,9 @@ pub fn page(operations: &[&Operation]) -> String {
             Run::Withdrawn => "410, withdrawn",
         };
         let (name, method, path) = (operation.name, operation.method.name(), operation.path);
-        let (units, doc) = (operation.cost.units, operation.doc);
+        let (units, trips, doc) = (operation.cost.units, operation.round_trips, operation.doc);
         out.push_str(&format!(
-            "| {name} | {method} | {VERSION_PATH}{path} | {access} | {units} | {state} | {doc} |\n"
+            "| {name} | {method} | {VERSION_PATH}{path} | {access} | {units} | {trips} | {state} | {doc} |\n"
         ));
     }
     out

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
@@ -76,6 +76,11 @@ static PACIFIC: LazyLock<TimeZone> =
 fn pacific_offset(now: Timestamp) -> i64 {
     let moment = jiff::Timestamp::from_second(now.seconds()).unwrap_or_default();
     PACIFIC.to_offset(moment).seconds().into()
+}
+
+/// Plans the row that says whether requests of the project are counted.
+pub fn plan(plan: &mut Plan<'_>, project: &str) {
+    plan.row(&PROJECTS, &project.to_owned());
 }
 
 /// Returns whether requests of the project are counted.

@@ -38,13 +38,13 @@ use bytes::Bytes;
 use http::{Request, Response};
 use triptych_core::host::{BoxError, ReplyBody, RequestContext, RequestId, drain_refused};
 use triptych_core::id::{Ids, SeededIds};
-use triptych_core::kv::{self, StoreError, Tx, run, run_blocking};
+use triptych_core::kv::{self, KeyValue, Prefetch, StoreError, Tx, run, run_blocking};
 use triptych_core::time::Timestamp;
 
-use crate::account::{self, Caller};
+use crate::account::{self, Caller, LedTo};
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
-use crate::api::operation::{Method, Operation, Run};
+use crate::api::operation::{Asked, Method, Operation, Run};
 use crate::api::parameter::Params;
 use crate::api::quota;
 use crate::api::response::Reply;
@@ -65,20 +65,27 @@ const ATTEMPTS_MAX: u32 = 64;
 /// The most bytes of a body that is no media.
 const JSON_BYTES_MAX: usize = 2 * 1024 * 1024;
 
+/// Bytes that are kept of what one caller's credentials led to, about.
+const LED_TO_BYTES: usize = 256;
+
 /// An authenticated caller, and the time of the request.
 struct Identity {
     caller: Caller,
     now: Timestamp,
+    /// The store, as this request reads it.
+    store: Arc<dyn KeyValue>,
 }
 
 /// A request that passed every check of its row.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct CheckedRequest {
     pub(super) operation: &'static Operation,
     pub(super) caller: Caller,
     pub(super) params: Params,
     pub(super) parts: Vec<&'static str>,
     pub(super) now: Timestamp,
+    /// The store, as this request reads it.
+    pub(super) store: Arc<dyn KeyValue>,
 }
 
 impl VideoApi {
@@ -214,14 +221,35 @@ impl VideoApi {
             Run::NotImplemented | Run::Call(_) => {}
         }
         let now = self.0.clock.now();
+        let store = self.store_of_request();
         let caller = {
-            let mut tx = Tx::new(&*self.0.store);
+            let mut tx = Tx::new(&*store);
             let (key, token) = (request.key.as_deref(), request.token.as_deref());
-            account::identify(&mut tx, key, token, now)?
+            let credentials = store
+                .prefetch()
+                .map(|_| account::digest(&[key, token].map(Option::unwrap_or_default).join(" ")));
+            let last = credentials.and_then(|credentials| self.0.led_to.get(&credentials));
+            let last = last.unwrap_or_default();
+            tx.plan(|plan| {
+                let (account, project) = account::plan(plan, key, token, &last);
+                project.iter().for_each(|project| quota::plan(plan, project));
+                let channel = account.as_ref().and_then(|account| account.channel.as_deref());
+                (operation.plan)(&Asked { operation, pairs: &request.pairs, channel }, plan);
+            })?;
+            let caller = account::identify(&mut tx, key, token, now)?;
+            if let Some(credentials) = credentials {
+                self.0.led_to.insert(credentials, LedTo::of(&caller), LED_TO_BYTES);
+            }
+            caller
         };
         validate::authorize(operation, &caller, &request.pairs)?;
-        self.charge(&caller, operation, now).await?;
-        Ok(Identity { caller, now })
+        self.charge(&*store, &caller, operation, now).await?;
+        Ok(Identity { caller, now, store })
+    }
+
+    /// The store, as one request reads it.
+    pub(super) fn store_of_request(&self) -> Arc<dyn KeyValue> {
+        Prefetch::of(&self.0.store, closing::watched)
     }
 
     /// Checks what is asked for.
@@ -238,12 +266,13 @@ impl VideoApi {
         if matches!(operation.run, Run::NotImplemented) {
             return Err(Error::NotImplemented(operation.name));
         }
-        let Identity { caller, now } = identity;
-        Ok(CheckedRequest { operation, caller, params, parts, now })
+        let Identity { caller, now, store } = identity;
+        Ok(CheckedRequest { operation, caller, params, parts, now, store })
     }
 
     async fn charge(
         &self,
+        store: &dyn KeyValue,
         caller: &Caller,
         operation: &'static Operation,
         now: Timestamp,
@@ -251,15 +280,12 @@ impl VideoApi {
         let Some(project) = &caller.project else {
             return Ok(());
         };
-        let counted = quota::is_counted(&mut Tx::new(&*self.0.store), project)?;
+        let counted = quota::is_counted(&mut Tx::new(store), project)?;
         if !counted {
             return Ok(());
         }
         let mut ids = self.ids();
-        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-            quota::charge(tx, project, operation, now)
-        })
-        .await
+        run(store, &mut ids, ATTEMPTS_MAX, |tx, _| quota::charge(tx, project, operation, now)).await
     }
 
     /// Runs the handler of a checked request. `json` is its body, or the metadata that came with its media; `before_commit` joins the handler's
@@ -279,6 +305,11 @@ impl VideoApi {
         let heavy = checked.operation.heavy;
         let writes = checked.operation.method != Method::Get;
         let _change = writes.then(|| self.0.schedule.change());
+        let store = Arc::clone(&checked.store);
+        // A body takes its time: what was read before it is used where its version is checked.
+        if let Some(prefetch) = store.prefetch().filter(|_| media.is_some()) {
+            prefetch.age();
+        }
         let bound = self.bind_handler(request, checked, media, &json, before_commit)?;
         let mut ids = self.ids();
         if heavy || !self.0.store.is_local() {
@@ -287,11 +318,11 @@ impl VideoApi {
                 if heavy {
                     service.catch_up_index()?;
                 }
-                run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, bound)
+                run_blocking(&*store, &mut ids, ATTEMPTS_MAX, bound)
             };
             self.run_blocking_bounded(work).await
         } else {
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, bound).await
+            run(&*store, &mut ids, ATTEMPTS_MAX, bound).await
         }
     }
 
@@ -336,7 +367,7 @@ impl VideoApi {
                     closing::get(tx)?;
                     account::check_open(tx, &checked.caller)?;
                 }
-                let now = |tx: &mut Tx<'_>| closing::moment(tx, &mut Tx::new(&*service.0.store));
+                let now = |tx: &mut Tx<'_>| closing::moment(tx, &mut Tx::new(&*checked.store));
                 let moment = now(tx)?;
                 let mut caller = Cow::Borrowed(&checked.caller);
                 if caller.closing != moment.channels {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Semaphore;
 use triptych_core::blobs::Blobs;
+use triptych_core::cache::ShardedCache;
 use triptych_core::host::Upkeep;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::KeyValue;
@@ -13,9 +14,12 @@ use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use super::publish_schedule::Schedule;
 use super::response_cache::ResponseCache;
+use crate::account::LedTo;
 use crate::caption::translation::Translator;
 use crate::seed::Seed;
 
+/// Bytes of what credentials led to, which is some thousand callers.
+const LED_TO_BYTES_MAX: usize = 1024 * 1024;
 /// Requests that run at once on threads that may block; more wait.
 const BLOCKING_MAX: usize = 4;
 
@@ -26,6 +30,8 @@ pub struct VideoApi(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) store: Arc<dyn KeyValue>,
     pub(super) responses: ResponseCache,
+    /// The names that credentials led to, where the store is on another machine.
+    pub(super) led_to: ShardedCache<[u8; 32], LedTo>,
     pub(super) blobs: Arc<dyn Blobs>,
     pub(super) clock: Arc<dyn Clock>,
     ids: SharedIds,
@@ -126,6 +132,7 @@ impl Builder {
             upkeep: Upkeep::of(Arc::clone(&self.store)),
             store: self.store,
             responses: ResponseCache::new(),
+            led_to: ShardedCache::new(LED_TO_BYTES_MAX),
             blobs: self.blobs,
             clock: self.clock,
             ids: SharedIds::new(self.ids),

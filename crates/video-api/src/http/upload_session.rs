@@ -248,7 +248,8 @@ impl VideoApi {
             scopes: owner.scopes,
             ..Caller::default()
         };
-        let checked = CheckedRequest { operation, caller, params, parts, now: self.0.clock.now() };
+        let (now, store) = (self.0.clock.now(), self.store_of_request());
+        let checked = CheckedRequest { operation, caller, params, parts, now, store };
         let reader =
             media::Reader::new(Arc::clone(&self.0.store), Arc::clone(&self.0.blobs), session.media);
         let processed = self

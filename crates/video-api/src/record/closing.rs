@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 
@@ -47,6 +48,12 @@ impl ClosingChannels {
 /// As the store.
 pub fn peek(tx: &mut Tx<'_>) -> Result<Arc<ClosingChannels>, StoreError> {
     Ok(CLOSING.peek_shared(tx, &())?.unwrap_or_default())
+}
+
+/// The rows that a [`Moment`] is made of.
+#[must_use]
+pub fn watched() -> Vec<Bytes> {
+    vec![CLOSING.key(&()), STEPS.key(&())]
 }
 
 /// The state of what is being removed: rows that are read while it stays the same are rows of one moment.

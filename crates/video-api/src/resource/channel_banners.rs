@@ -1,7 +1,7 @@
 //! Banners: the first two of the three steps by which a channel gets one. The third is channels.update.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::{Table, Tx};
+use triptych_core::kv::{RoundTrips, Table, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::{Error, Place, Rule, rules};
@@ -51,6 +51,7 @@ const INSERT: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::BANNER, least: BANNER_MIN },
     }),
+    round_trips: RoundTrips::of(6, 1),
     ..Operation::insert("channelBanners.insert", "/channelBanners/insert", Run::Call(insert))
 };
 

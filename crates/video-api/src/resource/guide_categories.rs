@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::{Error, Place, Rule, rules};
@@ -58,6 +58,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("GuideCategoryListResponse"),
+    round_trips: RoundTrips::of(1, 0),
     ..Operation::list("guideCategories.list", "/guideCategories", Run::Call(list))
 };
 

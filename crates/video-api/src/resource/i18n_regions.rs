@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
@@ -25,6 +25,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: READ,
     response: Some("I18nRegionListResponse"),
+    round_trips: RoundTrips::of(1, 0),
     ..Operation::list("i18nRegions.list", "/i18nRegions", Run::Call(list))
 };
 

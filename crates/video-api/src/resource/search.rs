@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use triptych_core::id::Ids;
-use triptych_core::kv::{Key, Tx};
+use triptych_core::kv::{Key, Plan, RoundTrips, Tx};
 
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::call::Call;
@@ -18,6 +18,7 @@ use crate::index::tokenizer::TextQuery;
 use crate::resource::Resource;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::channels::search_document as channels;
+use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::playlists::search_document as playlists;
 use crate::resource::videos::render;
@@ -149,6 +150,7 @@ const LIST: Operation = Operation {
     cost: Cost { units: 100, own_bucket: true },
     response: Some("SearchListResponse"),
     heavy: true,
+    round_trips: RoundTrips::of(6, 0),
     ..Operation::list("search.list", "/search", Run::Call(list))
 };
 
@@ -194,6 +196,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
     let hidden = hidden(call, tx, &query)?;
     let mut list = List::of("searchListResponse", call.form());
+    tx.plan(|plan| found.hits.iter().for_each(|hit| plan_shown(plan, hit)))?;
     for hit in &found.hits {
         if let Some(item) = result(call, tx, hit)? {
             list.push(&item);
@@ -367,6 +370,18 @@ fn near(location: Option<&str>, radius: Option<&str>) -> Result<Option<GeoCircle
         sound.then_some(GeoCircle { latitude, longitude, metres })
     };
     read().map(Some).ok_or(Error::Rule(&LOCATION_INVALID))
+}
+
+/// Plans the rows that a result is shown by.
+fn plan_shown(plan: &mut Plan<'_>, hit: &Hit) {
+    match hit.kind {
+        index::Kind::Video => drop(plan.row(&LISTED_VIDEOS, &hit.id)),
+        index::Kind::Channel => drop(plan.row(&CHANNELS, &hit.id)),
+        index::Kind::Playlist => {
+            plan.row(&PLAYLISTS, &hit.id);
+            plan.row(&ORDER, &hit.id);
+        }
+    }
 }
 
 /// A result as it is shown; nothing if the resource went meanwhile.

@@ -1,7 +1,7 @@
 //! Custom pictures of videos.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::call::Call;
@@ -40,6 +40,7 @@ const SET: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::VIDEO, least: (1, 1) },
     }),
+    round_trips: RoundTrips::of(18, 1),
     ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
 };
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::call::Call;
@@ -79,6 +79,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: READ,
     response: Some("VideoCategoryListResponse"),
+    round_trips: RoundTrips::of(1, 0),
     ..Operation::list("videoCategories.list", "/videoCategories", Run::Call(list))
 };
 

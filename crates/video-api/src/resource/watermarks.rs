@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::Map;
 use triptych_core::id::Ids;
-use triptych_core::kv::{Table, Tx};
+use triptych_core::kv::{RoundTrips, Table, Tx};
 
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::call::Call;
@@ -63,6 +63,7 @@ const SET: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::WATERMARK, least: (1, 1) },
     }),
+    round_trips: RoundTrips::of(8, 1),
     ..Operation::insert("watermarks.set", "/watermarks/set", Run::Call(set))
 };
 
@@ -71,6 +72,7 @@ const UNSET: Operation = Operation {
     doc: "Delete a channel's watermark image.",
     params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
     scopes: WRITE,
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::insert("watermarks.unset", "/watermarks/unset", Run::Call(unset))
 };
 

@@ -8,7 +8,7 @@ use crate::service::Service;
 
 /// Operation, query, body, and the status with: nothing, a key, a foreign token, the owner's token, the owner's token without scope.
 /// Rows that are not built yet answer 501 to whoever would be let in.
-const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
+pub(crate) const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
     ("activities.list", "part=id&mine=true", "", [403, 401, 200, 200, 403]),
     ("activities.insert", "part=snippet", "{}", [410, 410, 410, 410, 410]),
     ("captions.delete", "id=c", "", [401, 401, 403, 204, 403]),

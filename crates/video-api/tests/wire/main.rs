@@ -27,6 +27,8 @@ mod races;
 mod recorded;
 mod refusals;
 mod resources;
+#[cfg(feature = "testing")]
+mod round_trips;
 mod rules;
 mod schema;
 mod seed_file;

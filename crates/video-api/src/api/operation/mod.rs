@@ -3,7 +3,7 @@
 pub mod call;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::{Error, Rule};
@@ -117,6 +117,50 @@ pub struct Upload {
 /// A handler. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.
 pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error>;
 
+/// A request before its parameters are checked: what its rows can be guessed from.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'r> {
+    /// Its row.
+    pub operation: &'static Operation,
+    /// The pairs of its query and of its path.
+    pub pairs: &'r [(String, String)],
+    /// The caller's channel, once that is known.
+    pub channel: Option<&'r str>,
+}
+
+impl Asked<'_> {
+    /// Values that are looked at of a parameter that takes several.
+    const VALUES_MAX: usize = 50;
+
+    /// The value of a parameter.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The values of a parameter that takes several.
+    pub fn list(&self, name: &str) -> impl Iterator<Item = String> {
+        let named = self.pairs.iter().filter(move |(known, _)| known == name);
+        let values = named.flat_map(|(_, value)| value.split(','));
+        values.take(Self::VALUES_MAX).map(str::to_owned)
+    }
+
+    /// Returns whether a part may be asked for.
+    #[must_use]
+    pub fn wants(&self, part: &str) -> bool {
+        self.list("part").any(|known| known == part)
+    }
+
+    /// Number of items that a page has at most.
+    #[must_use]
+    pub fn page_size(&self) -> u32 {
+        self.get("maxResults").and_then(|text| text.parse().ok()).unwrap_or(5).min(50)
+    }
+}
+
+/// Names the rows that a request will read, as far as it says which: see [`Tx::plan`].
+pub type PlanRows = fn(&Asked<'_>, &mut Plan<'_>);
+
 /// The way in which an operation is done.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
@@ -165,6 +209,10 @@ pub struct Operation {
     pub download: bool,
     /// True if the work is more than microseconds, so that it runs on a blocking thread.
     pub heavy: bool,
+    /// The rows that it will read.
+    pub plan: PlanRows,
+    /// The round trips to a store on another machine that a request costs at most.
+    pub round_trips: RoundTrips,
     /// The way in which it is done.
     pub run: Run,
 }
@@ -189,6 +237,8 @@ impl Operation {
         upload: None,
         download: false,
         heavy: false,
+        plan: |_, _| {},
+        round_trips: RoundTrips::of(0, 0),
         run: Run::NotImplemented,
     };
 

@@ -9,7 +9,7 @@ pub mod rules;
 mod seed;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
@@ -66,6 +66,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("ActivityListResponse"),
+    round_trips: RoundTrips::of(323, 0),
     ..Operation::list("activities.list", "/activities", Run::Call(list))
 };
 

@@ -9,7 +9,7 @@ pub mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
@@ -56,6 +56,7 @@ const DELETE: Operation = Operation {
         OWNER,
     ],
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
+    round_trips: RoundTrips::of(11, 1),
     ..Operation::delete("captions.delete", "/captions", Run::Call(delete))
 };
 
@@ -76,6 +77,7 @@ const DOWNLOAD: Operation = Operation {
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
     cost: Cost { units: 200, own_bucket: false },
     download: true,
+    round_trips: RoundTrips::of(4, 0),
     ..Operation::list("captions.download", "/captions/{id}", Run::Call(download_track))
 };
 
@@ -103,6 +105,7 @@ const INSERT: Operation = Operation {
         required: false,
         processing: Processing::Captions,
     }),
+    round_trips: RoundTrips::of(13, 1),
     ..Operation::insert("captions.insert", "/captions", Run::Call(insert))
 };
 
@@ -124,6 +127,7 @@ const LIST: Operation = Operation {
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
     cost: Cost { units: 50, own_bucket: false },
     response: Some("CaptionListResponse"),
+    round_trips: RoundTrips::of(4, 0),
     ..Operation::list("captions.list", "/captions", Run::Call(list))
 };
 
@@ -150,6 +154,7 @@ const UPDATE: Operation = Operation {
         required: false,
         processing: Processing::Captions,
     }),
+    round_trips: RoundTrips::of(10, 1),
     ..Operation::update("captions.update", "/captions", Run::Call(update))
 };
 

@@ -9,7 +9,7 @@ mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
@@ -50,6 +50,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a section.",
     params: &[ID, OWNER],
     scopes: WRITE,
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::delete("channelSections.delete", "/channelSections", Run::Call(delete))
 };
 
@@ -61,6 +62,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("ChannelSection"),
     response: Some("ChannelSection"),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::insert("channelSections.insert", "/channelSections", Run::Call(insert))
 };
 
@@ -79,6 +81,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: READ,
     response: Some("ChannelSectionListResponse"),
+    round_trips: RoundTrips::of(4, 0),
     ..Operation::list("channelSections.list", "/channelSections", Run::Call(list))
 };
 
@@ -90,6 +93,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("ChannelSection"),
     response: Some("ChannelSection"),
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::update("channelSections.update", "/channelSections", Run::Call(update))
 };
 

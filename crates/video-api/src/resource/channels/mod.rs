@@ -11,7 +11,7 @@ pub mod search_document;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
@@ -102,7 +102,13 @@ const LIST: Operation = Operation {
         Scope::Partner,
         Scope::PartnerAudit,
     ]),
+    plan: |asked, plan| {
+        asked.list("id").for_each(|id| plan_shown(plan, &id));
+        // Who asks for nothing by its name asks for the own.
+        asked.channel.iter().for_each(|own| plan_shown(plan, &(*own).to_owned()));
+    },
     response: Some("ChannelListResponse"),
+    round_trips: RoundTrips::of(2, 0),
     ..Operation::list("channels.list", "/channels", Run::Call(list))
 };
 
@@ -115,6 +121,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Channel"),
     response: Some("Channel"),
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::update("channels.update", "/channels", Run::Call(update))
 };
 
@@ -148,6 +155,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         call.caller.channel().ok().map(str::to_owned).into_iter().collect()
     };
     let mut items = Vec::new();
+    tx.plan(|plan| ids.iter().for_each(|id| plan_shown(plan, id)))?;
     for id in &ids {
         let Some(found) = CHANNELS.peek(tx, id)? else {
             continue;
@@ -168,6 +176,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let mut list = List::new("channelListResponse");
     items.iter().for_each(|item| list.push(item));
     Ok(list.end(Some(&paging)))
+}
+
+/// Plans the rows that a channel is shown by.
+fn plan_shown(plan: &mut Plan<'_>, id: &String) {
+    plan.row(&CHANNELS, id);
+    plan.row(&CHANNEL_COUNTS, id);
 }
 
 /// The counters of a channel. A subscriber that is closing counts no more.

@@ -5,7 +5,7 @@ mod render;
 pub mod rules;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::id_list;
@@ -20,7 +20,7 @@ use crate::resource::comment_threads::pages::ThreadList;
 use crate::resource::comment_threads::render::ThreadForm;
 use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::Moderation;
-use crate::resource::comments::record::thread_of;
+use crate::resource::comments::record::{REPLY_COUNTS, list_of_video, thread_of};
 use crate::resource::comments::{self, sight, store, tally, text};
 use crate::resource::videos::record::VIDEOS;
 
@@ -60,7 +60,14 @@ const LIST: Operation = Operation {
     filters: Filters::One(&["allThreadsRelatedToChannelId", "channelId", "id", "videoId"]),
     parts: PARTS,
     scopes: comments::SCOPES,
+    plan: |asked, plan| {
+        if let Some(video) = asked.get("videoId") {
+            plan.row(&VIDEOS, &video.to_owned());
+            tally::plan(plan, &list_of_video(video));
+        }
+    },
     response: Some("CommentThreadListResponse"),
+    round_trips: RoundTrips::of(8, 0),
     ..Operation::list("commentThreads.list", "/commentThreads", Run::Call(list))
 };
 
@@ -72,6 +79,7 @@ const INSERT: Operation = Operation {
     scopes: comments::SCOPES,
     request: Some("CommentThread"),
     response: Some("CommentThread"),
+    round_trips: RoundTrips::of(13, 1),
     ..Operation::insert("commentThreads.insert", "/commentThreads", Run::Call(insert))
 };
 
@@ -87,6 +95,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let (ids, paging) = threads.page(call, tx)?;
     let form = thread_form(call, threads.state, true);
     let mut list = List::new("commentThreadListResponse");
+    tx.plan(|plan| {
+        for id in &ids {
+            comments::render::plan(plan, id, call.caller);
+            plan.row(&REPLY_COUNTS, id);
+        }
+    })?;
     for id in &ids {
         if let Some(top) = LISTED_COMMENTS.peek_shared(tx, id)? {
             let thread = render::list(tx, id, &top, &form)?;

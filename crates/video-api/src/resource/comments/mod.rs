@@ -15,7 +15,7 @@ pub mod text;
 pub mod words;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
@@ -91,6 +91,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: SCOPES,
     response: Some("CommentListResponse"),
+    round_trips: RoundTrips::of(8, 0),
     ..Operation::list("comments.list", "/comments", Run::Call(list))
 };
 
@@ -113,8 +114,8 @@ const SET_MODERATION_STATUS: Operation = Operation {
         .default("false"),
     ],
     scopes: SCOPES,
-    ..Operation::insert(
-        "comments.setModerationStatus",
+    round_trips: RoundTrips::of(7, 1),
+    ..Operation::insert("comments.setModerationStatus",
         "/comments/setModerationStatus",
         Run::Call(set_moderation_status),
     )
@@ -128,6 +129,7 @@ const INSERT: Operation = Operation {
     scopes: SCOPES,
     request: Some("Comment"),
     response: Some("Comment"),
+    round_trips: RoundTrips::of(14, 1),
     ..Operation::insert("comments.insert", "/comments", Run::Call(insert))
 };
 
@@ -144,6 +146,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a comment.",
     params: &[ID],
     scopes: SCOPES,
+    round_trips: RoundTrips::of(13, 1),
     ..Operation::delete("comments.delete", "/comments", Run::Call(delete))
 };
 
@@ -155,6 +158,7 @@ const UPDATE: Operation = Operation {
     scopes: SCOPES,
     request: Some("Comment"),
     response: Some("Comment"),
+    round_trips: RoundTrips::of(11, 1),
     ..Operation::update("comments.update", "/comments", Run::Call(update))
 };
 
@@ -247,6 +251,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         (false, true) => counts.of(Moderation::Published),
         (false, false) => 0,
     };
+    tx.plan(|plan| {
+        rows.keys.iter().for_each(|(_, _, _, id)| render::plan(plan, id, call.caller));
+    })?;
     for (_, _, _, id) in &rows.keys {
         if let Some(reply) = LISTED_COMMENTS.peek_shared(tx, id)? {
             list.push(&show(call, tx, id, &reply.record, true)?);

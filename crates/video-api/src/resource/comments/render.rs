@@ -1,6 +1,6 @@
 //! Rendering comments and the threads that they open.
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::account::Caller;
 use crate::api::error::Error;
@@ -8,9 +8,10 @@ use crate::api::response::{Item, Object, etag};
 use crate::record::stored::Stored;
 use crate::resource::channels::record::{CHANNELS, Channel};
 use crate::resource::comments::moderation::Viewer;
-use crate::resource::comments::record::{Comment, LIKES, thread_of};
+use crate::resource::comments::record::{COMMENTS, Comment, LIKES, thread_of};
 use crate::resource::comments::sight;
 use crate::resource::comments::text::{TextForm, display};
+use crate::resource::videos::record::VIDEOS;
 
 /// The form in which comments are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +30,19 @@ pub fn version(id: &str, comment: &Comment) -> String {
     let Comment { text, updated, state, .. } = comment;
     let updated = updated.micros().to_be_bytes();
     etag(&[id.as_bytes(), &[0xFF, state.slot()], &updated, text.as_bytes()].concat())
+}
+
+/// Plans the rows that a comment is shown by.
+pub fn plan(plan: &mut Plan<'_>, id: &String, caller: &Caller) {
+    if let Some(comment) = plan.row(&COMMENTS, id) {
+        plan.row(&CHANNELS, &comment.author);
+        if let Some(video) = &comment.video {
+            plan.row(&VIDEOS, video);
+        }
+    }
+    if let Ok(channel) = caller.channel() {
+        plan.row(&LIKES, &(id.clone(), channel.to_owned()));
+    }
 }
 
 /// A comment as a resource.

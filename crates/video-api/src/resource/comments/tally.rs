@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, Table, Tx};
 
 use crate::api::error::Error;
 
@@ -95,6 +95,16 @@ pub fn add(tx: &mut Tx<'_>, shard: u8, list: &str, change: Tally) -> Result<(), 
     new.wide |= key.1 == 0 && new.is_much();
     TALLIES.put(tx, &key, &new);
     Ok(())
+}
+
+/// Plans what [`of`] reads of a list.
+pub fn plan(plan: &mut Plan<'_>, list: &str) {
+    let first = plan.row(&TALLIES, &(list.to_owned(), 0));
+    if first.is_some_and(|first| first.wide) {
+        for shard in 1..SHARDS {
+            plan.row(&TALLIES, &(list.to_owned(), shard));
+        }
+    }
 }
 
 /// Reads what is counted of a list, for showing.

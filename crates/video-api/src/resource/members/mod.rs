@@ -8,7 +8,7 @@ mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
@@ -70,6 +70,7 @@ const LIST: Operation = Operation {
     access: Access::Token,
     scopes: Scopes::of(&[Scope::Memberships]),
     response: Some("MemberListResponse"),
+    round_trips: RoundTrips::of(6, 0),
     ..Operation::list("members.list", "/members", Run::Call(list))
 };
 

@@ -5,7 +5,7 @@ mod seed;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, RoundTrips, Table, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::{Error, Place, Rule, rules};
@@ -59,6 +59,7 @@ const LIST: Operation = Operation {
     access: Access::Token,
     scopes: Scopes::of(&[Scope::Memberships]),
     response: Some("MembershipsLevelListResponse"),
+    round_trips: RoundTrips::of(3, 0),
     ..Operation::list("membershipsLevels.list", "/membershipsLevels", Run::Call(list))
 };
 

@@ -13,13 +13,12 @@ mod seed;
 pub mod system_playlist;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::id_list;
 use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
-use crate::api::page_token::Binding;
 use crate::api::paginate::Wanted;
 use crate::api::parameter::{ID, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{Item, List, Paging, Reply};
@@ -66,6 +65,7 @@ const DELETE: Operation = Operation {
     doc: "Delete an item.",
     params: &[ID, OWNER],
     scopes: WRITE,
+    round_trips: RoundTrips::of(11, 1),
     ..Operation::delete("playlistItems.delete", "/playlistItems", Run::Call(delete))
 };
 
@@ -77,6 +77,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("PlaylistItem"),
     response: Some("PlaylistItem"),
+    round_trips: RoundTrips::of(11, 1),
     ..Operation::insert("playlistItems.insert", "/playlistItems", Run::Call(insert))
 };
 
@@ -95,7 +96,9 @@ const LIST: Operation = Operation {
     filters: Filters::One(&["id", "playlistId"]),
     parts: PLAYLIST_ITEM_PARTS,
     scopes: READ,
+    plan: open_playlist::plan_page,
     response: Some("PlaylistItemListResponse"),
+    round_trips: RoundTrips::of(4, 0),
     ..Operation::list("playlistItems.list", "/playlistItems", Run::Call(list))
 };
 
@@ -107,6 +110,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("PlaylistItem"),
     response: Some("PlaylistItem"),
+    round_trips: RoundTrips::of(8, 1),
     ..Operation::update("playlistItems.update", "/playlistItems", Run::Call(update))
 };
 
@@ -124,7 +128,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     }
     let opened = OpenPlaylist::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
     let video = call.params.get("videoId");
-    let binding = Binding::of(&[call.operation.name, &opened.id, video.unwrap_or_default()]);
+    let binding = open_playlist::binding(call.operation, &opened.id, video);
     let token = call.page_token(binding)?;
     let paging = match (&opened.place, video) {
         (Place::Ordered, None) => {
@@ -136,6 +140,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         (Place::Timed(special), None) => {
             let wanted = Wanted { token: token.as_ref(), size, binding };
             let page = opened.timed(call, *special).page(tx, wanted)?;
+            tx.plan(|plan| {
+                page.entries.iter().for_each(|entry| drop(plan.row(&VIDEOS, &entry.item.video)));
+            })?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
                 let number = Number::Timed(&entry.number);
                 list.push(&opened.show(call, tx, number, position, &entry.item)?);

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
+use crate::api::operation::{Asked, Operation};
+use crate::api::page_token::{Binding, PageToken};
 use crate::api::response::Item;
 use crate::record::id;
 use crate::record::id::{PlaylistName, SystemPlaylist};
@@ -15,10 +17,40 @@ use crate::resource::channels::record::CHANNELS;
 use crate::resource::playlist_items::record::PlaylistItem;
 use crate::resource::playlist_items::render::{ListedItem, Number, Shown};
 use crate::resource::playlist_items::system_playlist::TimeOrderedPlaylist;
-use crate::resource::playlist_items::{render, rules};
+use crate::resource::playlist_items::{order, render, rules};
 use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::record::Video;
 use crate::resource::videos::render::LISTED_VIDEOS;
+
+/// The bond of the tokens of a list of items.
+pub(super) fn binding(operation: &Operation, playlist: &str, video: Option<&str>) -> Binding {
+    Binding::of(&[operation.name, playlist, video.unwrap_or_default()])
+}
+
+/// Plans the rows of a page of a playlist.
+pub(super) fn plan_page(asked: &Asked<'_>, plan: &mut Plan<'_>) {
+    let Some(id) = asked.get("playlistId") else {
+        return;
+    };
+    let (id, is_ordered) = match id::playlist_name(id, asked.channel) {
+        PlaylistName::Made(id) => {
+            if let Some(found) = plan.row(&PLAYLISTS, &id) {
+                plan.row(&CHANNELS, &found.head.channel);
+            }
+            (id, true)
+        }
+        PlaylistName::Special(special, owner) => {
+            plan.row(&CHANNELS, &owner);
+            (special.of(&owner), special.is_ordered())
+        }
+    };
+    let video = asked.get("videoId");
+    if is_ordered && video.is_none() {
+        let binding = binding(asked.operation, &id, video);
+        let token = asked.get("pageToken").and_then(|text| PageToken::parse(text, binding).ok());
+        order::plan::page(plan, &id, token.as_ref(), asked.page_size().saturating_add(1));
+    }
+}
 
 /// A playlist whose items are read or written: in an order of their own, or in a list by time.
 pub(super) enum Place {

@@ -9,7 +9,7 @@ mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
@@ -29,6 +29,7 @@ use crate::record::{counter, id};
 use crate::resource::Resource;
 use crate::resource::channels::record as channels;
 use crate::resource::channels::record::CHANNELS;
+use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlist_items::system_playlist::TimeOrderedPlaylist;
 use crate::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLISTS, Playlist};
 use crate::resource::playlists::render::Contents;
@@ -61,6 +62,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a playlist.",
     params: &[ID, OWNER],
     scopes: WRITE,
+    round_trips: RoundTrips::of(6, 1),
     ..Operation::delete("playlists.delete", "/playlists", Run::Call(delete))
 };
 
@@ -82,6 +84,7 @@ const LIST: Operation = Operation {
     parts: PLAYLIST_PARTS,
     scopes: READ,
     response: Some("PlaylistListResponse"),
+    round_trips: RoundTrips::of(4, 0),
     ..Operation::list("playlists.list", "/playlists", Run::Call(list))
 };
 
@@ -93,6 +96,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
+    round_trips: RoundTrips::of(7, 1),
     ..Operation::insert("playlists.insert", "/playlists", Run::Call(insert))
 };
 
@@ -104,6 +108,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
+    round_trips: RoundTrips::of(8, 1),
     ..Operation::update("playlists.update", "/playlists", Run::Call(update))
 };
 
@@ -136,6 +141,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let wanted = Wanted { token: token.as_ref(), size, binding };
     let rows = paginate::read(tx, &CHANNEL_PLAYLISTS, &(owner.clone(), audience), wanted)?;
     let paging = rows.paging(counter::of(tx, &PLAYLIST_COUNT, &(owner, audience))?, size);
+    tx.plan(|plan| {
+        for (_, _, _, id) in &rows.keys {
+            plan.row(&PLAYLISTS, id);
+            plan.row(&ORDER, id);
+        }
+    })?;
     for (_, _, _, id) in &rows.keys {
         if let Some(found) = PLAYLISTS.peek(tx, id)? {
             list.push(&render::render(tx, id, &found, &call.parts, language)?);

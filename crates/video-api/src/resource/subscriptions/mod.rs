@@ -8,7 +8,7 @@ mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
@@ -21,7 +21,7 @@ use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
-use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
 use record::{Parties, SUBSCRIPTION_IDS, SUBSCRIPTIONS, Subscription};
 
 /// The resource.
@@ -55,6 +55,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a subscription.",
     params: &[ID],
     scopes: WRITE,
+    round_trips: RoundTrips::of(12, 1),
     ..Operation::delete("subscriptions.delete", "/subscriptions", Run::Call(delete))
 };
 
@@ -66,6 +67,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("Subscription"),
     response: Some("Subscription"),
+    round_trips: RoundTrips::of(11, 1),
     ..Operation::insert("subscriptions.insert", "/subscriptions", Run::Call(insert))
 };
 
@@ -101,6 +103,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: READ,
     response: Some("SubscriptionListResponse"),
+    round_trips: RoundTrips::of(55, 0),
     ..Operation::list("subscriptions.list", "/subscriptions", Run::Call(list_subscriptions))
 };
 
@@ -112,6 +115,14 @@ fn list_subscriptions(
     let (found, paging) = list::page(call, tx)?;
     let mut list = List::new("subscriptionListResponse");
     let closing = &call.caller.closing;
+    tx.plan(|plan| {
+        for parties in &found {
+            plan.row(&SUBSCRIPTIONS, &parties.key());
+            plan.row(&CHANNELS, &parties.publisher);
+            plan.row(&CHANNELS, &parties.subscriber);
+            plan.row(&CHANNEL_COUNTS, &parties.publisher);
+        }
+    })?;
     for parties in &found {
         if closing.holds(&parties.publisher) || closing.holds(&parties.subscriber) {
             continue;

@@ -5,7 +5,7 @@ mod seed;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, RoundTrips, Table, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
@@ -125,6 +125,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("VideoAbuseReportReasonListResponse"),
+    round_trips: RoundTrips::of(3, 0),
     ..Operation::list("videoAbuseReportReasons.list", "/videoAbuseReportReasons", Run::Call(list))
 };
 

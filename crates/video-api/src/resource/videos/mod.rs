@@ -14,7 +14,7 @@ mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::id_list;
@@ -108,6 +108,7 @@ const INSERT: Operation = Operation {
         required: true,
         processing: Processing::Probe,
     }),
+    round_trips: RoundTrips::of(17, 1),
     ..Operation::insert("videos.insert", "/videos", Run::Call(insert))
 };
 
@@ -142,7 +143,11 @@ const LIST: Operation = Operation {
     filters: Filters::One(&["chart", "id", "myRating"]),
     parts: VIDEO_PARTS,
     scopes: READ,
+    plan: |asked, plan| {
+        asked.list("id").for_each(|id| plan_shown(plan, &id, asked.wants("statistics")));
+    },
     response: Some("VideoListResponse"),
+    round_trips: RoundTrips::of(7, 0),
     ..Operation::list("videos.list", "/videos", Run::Call(list))
 };
 
@@ -151,6 +156,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a video.",
     params: &[ID, OWNER],
     scopes: WRITE,
+    round_trips: RoundTrips::of(28, 1),
     ..Operation::delete("videos.delete", "/videos", Run::Call(delete))
 };
 
@@ -162,6 +168,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Video"),
     response: Some("Video"),
+    round_trips: RoundTrips::of(9, 1),
     ..Operation::update("videos.update", "/videos", Run::Call(update))
 };
 
@@ -175,6 +182,7 @@ const RATE: Operation = Operation {
             .unlisted(&rules::RATING_INVALID),
     ],
     scopes: WRITE,
+    round_trips: RoundTrips::of(7, 1),
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
 };
 
@@ -185,6 +193,7 @@ const GET_RATING: Operation = Operation {
     access: Access::Token,
     scopes: READ,
     response: Some("VideoGetRatingResponse"),
+    round_trips: RoundTrips::of(3, 0),
     ..Operation::list("videos.getRating", "/videos/getRating", Run::Call(get_rating))
 };
 
@@ -194,6 +203,7 @@ const REPORT_ABUSE: Operation = Operation {
     params: &[OWNER],
     scopes: WRITE,
     request: Some("VideoAbuseReport"),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::insert("videos.reportAbuse", "/videos/reportAbuse", Run::Call(report_abuse))
 };
 
@@ -244,6 +254,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     } else {
         chart::page(call, tx, region)?
     };
+    let counted = call.wants("statistics");
+    tx.plan(|plan| ids.iter().for_each(|id| plan_shown(plan, id, counted)))?;
     let wants_owner_parts =
         call.operation.parts.iter().any(|part| part.owner_only && call.wants(part.name));
     let mut list = List::of("videoListResponse", call.form());
@@ -267,6 +279,15 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             (list.len() as u64, u32::try_from(list.len()).unwrap_or(u32::MAX));
     }
     Ok(list.end(Some(&paging)))
+}
+
+/// Plans the rows that a video is shown by.
+fn plan_shown(plan: &mut Plan<'_>, id: &String, counted: bool) {
+    plan.row(&VIDEOS, id);
+    if counted {
+        plan.row(&VIDEO_COUNTS, id);
+        tally::plan(plan, &list_of_video(id));
+    }
 }
 
 /// The video that the caller may change.

@@ -3,6 +3,8 @@
 //! Positions are not stored. The position of an item is the sum of the chunks before its own and its place in that,
 //! so positions are dense whatever happens, and a move touches two chunks and the directory.
 
+pub mod plan;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
