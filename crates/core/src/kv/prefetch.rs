@@ -7,8 +7,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::{
-    BATCH_OPERATIONS_MAX, Batch, Found, KEY_BYTES_MAX, Key, KeyValue, Page, Record, Span,
-    StoreError, Table, Version,
+    BATCH_OPERATIONS_MAX, Batch, Found, KEY_BYTES_MAX, KeyValue, Page, Span, StoreError, Version,
 };
 use crate::pending::Pending;
 
@@ -45,14 +44,8 @@ pub struct Plan<'p> {
 }
 
 impl Plan<'_> {
-    /// Adds the row of `table` at `key`; gives it once it was fetched. One that is absent, or that cannot be read, leads to no other.
-    pub fn row<K: Key, V: Record>(&mut self, table: &Table<K, V>, key: &K) -> Option<V> {
-        let key = table.key(key);
-        let found = self.name(&key)?;
-        found.value.and_then(|value| table.decode(&key, &value).ok())
-    }
-
-    fn name(&mut self, key: &Bytes) -> Option<Found> {
+    /// Adds the row at `key`; gives what was found there, once it was fetched.
+    pub(super) fn name(&mut self, key: &Bytes) -> Option<Found> {
         if key.len() > KEY_BYTES_MAX {
             return None;
         }
@@ -257,7 +250,7 @@ impl KeyValue for Prefetch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kv::{Counted, Memory, Tx};
+    use crate::kv::{Counted, Memory, Table, Tx};
 
     fn put(store: &dyn KeyValue, key: &'static str, value: &'static str) {
         let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Order, Span, StoreError, Tx};
+use super::{Order, Plan, Span, StoreError, Tx};
 
 /// A part of a key whose bytes sort as its values do, so that a scan reads them in order.
 pub trait Key: Sized {
@@ -276,6 +276,15 @@ impl<K: Key, V: Record> Table<K, V> {
 impl<K, V> std::fmt::Debug for Table<K, V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Table").field(&self.id).finish()
+    }
+}
+
+impl Plan<'_> {
+    /// Adds the row of `table` at `key`; gives it once it was fetched. One that is absent, or that cannot be read, leads to no other.
+    pub fn row<K: Key, V: Record>(&mut self, table: &Table<K, V>, key: &K) -> Option<V> {
+        let key = table.key(key);
+        let found = self.name(&key)?;
+        found.value.and_then(|value| table.decode(&key, &value).ok())
     }
 }
 
