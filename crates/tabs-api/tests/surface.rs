@@ -79,7 +79,8 @@ async fn open(server: &Running, token: &str, since: Option<u64>) -> Socket {
 }
 
 async fn next(socket: &mut Socket) -> Value {
-    let wait = tokio::time::timeout(std::time::Duration::from_secs(10), socket.next());
+    // Long, so that a machine with much else to do is no failure.
+    let wait = tokio::time::timeout(std::time::Duration::from_secs(60), socket.next());
     let message = wait.await.expect("a frame comes").unwrap().unwrap();
     serde_json::from_str(message.to_text().unwrap()).unwrap()
 }
