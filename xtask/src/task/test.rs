@@ -40,10 +40,10 @@ fn steps() -> Vec<Step> {
         Step::command("lints", 130, lints, said("no warning")),
         Step::new("domains", 145, domains),
         Step::command("docs", 25, docs, said("no warning")),
-        Step::command("unit", 430, unit, cargo_tests),
+        Step::command("unit", 470, unit, cargo_tests),
         Step::command("outside", 45, outside, said("a crate outside the workspace builds")),
         Step::command("build", 15, build, said("binaries and examples")),
-        Step::new("clients", 290, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("clients", 250, || e2e::drive(&e2e::Arguments::default())),
         Step::new("rust-clients", 85, e2e::drive_rust),
         Step::new("crash", 55, crash::short),
         Step::new("demo", 50, || {

@@ -165,8 +165,8 @@ impl Seed {
         Ok(rows.is_empty().then_some(0))
     }
 
-    /// Applies one step, and says whether anything was new. Each step is a transaction, and is applied once, however often the process is killed.
-    /// `fills` says that the store is being filled, as [`Seed::resume`] found: else videos, playlists and what follows from them are left out.
+    /// Applies one step, and says whether anything was new. Each step is a transaction, and is applied once, however often the process is killed
+    /// and however many instances fill one store at the same time. `fills` says that the store is being filled, as [`Seed::resume`] found: else videos, playlists and what follows from them are left out.
     ///
     /// # Errors
     /// [`SeedError::Refused`], [`SeedError::Store`].
@@ -177,6 +177,10 @@ impl Seed {
         now: Timestamp,
         fills: bool,
     ) -> Result<bool, SeedError> {
+        if fills && self.resume(tx)?.is_none_or(|next| next > at) {
+            // Another instance has been here.
+            return Ok(false);
+        }
         let new = self.step(at, tx, now, fills)?;
         if fills && at + 1 < self.steps.len() {
             let progress = Progress { file: self.digest, next: at + 1 };
@@ -297,6 +301,31 @@ mod tests {
         }
         let counts = VIDEO_COUNTS.get(&mut Tx::new(&whole), &"v".to_owned()).unwrap().unwrap();
         assert_eq!((counts.views, counts.likes), (7, 1));
+    }
+
+    #[test]
+    fn two_instances_that_fill_a_store_side_by_side_apply_each_step_once() {
+        let text = json!({
+            "accounts": [{"id": "a", "channel": {"title": "A"}}, {"id": "b", "channel": {"title": "B"}}],
+            "videos": [{"id": "v", "owner": "a", "snippet": {"title": "V", "categoryId": "22"}}],
+            "plays": [{"video": "v", "account": "b"}, {"video": "v"}],
+        });
+        let (seed, store) = (Seed::parse(&text.to_string()).unwrap(), Memory::new());
+        let apply = |at: usize| {
+            kv::run_blocking(&store, &mut SeededIds::from_number(1), 1, |tx, _| {
+                seed.apply(at, tx, Timestamp::EPOCH, true)
+            })
+            .unwrap()
+        };
+        // The second is a step behind, and at its last when the first has ended.
+        assert!(apply(0));
+        for at in 1..seed.len() {
+            assert!(apply(at));
+            assert!(!apply(at - 1));
+        }
+        assert!(!apply(seed.len() - 1));
+        let counts = VIDEO_COUNTS.get(&mut Tx::new(&store), &"v".to_owned()).unwrap().unwrap();
+        assert_eq!(counts.views, 2);
     }
 
     #[test]
