@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test reports by panicking")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -385,6 +387,9 @@ fn judge_listener(
 /// Judges by the recording, or, where runs of the browser differed, by any of them.
 fn judge_any(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     let first = replay(scenario, calls, pages);
+    if matches!(first, Verdict::Pass) {
+        return first;
+    }
     let others = scenario["events_alternatives"].as_array();
     let passes = others.into_iter().flatten().any(|events| {
         let mut other = scenario.clone();
@@ -394,25 +399,40 @@ fn judge_any(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     if passes { Verdict::Pass } else { first }
 }
 
+/// The verdict on a file; none if others were asked for.
+fn verdict(file: &Path, pages: &Pages) -> Option<(String, Verdict)> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let scenario: Value = serde_json::from_str(&text).unwrap();
+    let calls: Calls = serde_json::from_str(&text).unwrap();
+    let name = scenario["name"].as_str().unwrap();
+    let is_asked_for = option_env!("CORPUS_ONLY").is_none_or(|only| name.contains(only));
+    is_asked_for.then(|| (name.to_owned(), judge_any(&scenario, &calls.steps, pages)))
+}
+
+/// The verdicts on all files, each judged by whichever thread comes to it first.
+fn verdicts(files: &[PathBuf], pages: &Pages) -> BTreeMap<String, Verdict> {
+    let next = AtomicUsize::new(0);
+    let judge = || {
+        let files = std::iter::from_fn(|| files.get(next.fetch_add(1, Ordering::Relaxed)));
+        files.filter_map(|file| verdict(file, pages)).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(judge)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
 #[test]
 fn the_engine_does_what_the_recorded_browser_did() {
     let pages =
         Pages::read(&std::fs::read_to_string(folder().join("fixtures.json")).unwrap()).unwrap();
-    let only = option_env!("CORPUS_ONLY");
     let corpus = option_env!("CORPUS").map_or_else(|| folder().join("corpus"), PathBuf::from);
-    let mut files: Vec<_> =
+    let files: Vec<_> =
         std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
     let (mut passed, mut failed) = (0, Vec::new());
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let scenario: Value = serde_json::from_str(&text).unwrap();
-        let calls: Calls = serde_json::from_str(&text).unwrap();
-        let name = scenario["name"].as_str().unwrap();
-        if only.is_some_and(|only| !name.contains(only)) {
-            continue;
-        }
-        match judge_any(&scenario, &calls.steps, &pages) {
+    for (name, verdict) in verdicts(&files, &pages) {
+        match verdict {
             Verdict::Pass => passed += 1,
             Verdict::Skip(why) => failed.push(format!("{name}: not supported: {why}")),
             Verdict::Fail(faults) => failed.push(format!("{name}\n    {}", faults.join("\n    "))),
