@@ -111,15 +111,32 @@ export class Chromium {
     return this.devtools.evaluate(session, `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`);
   }
 
-  /** Runs code in the page of a tab, as a user's gesture; false if there is no such page. */
-  async gesture(tabId, code) {
+  /** Runs code in the page of a tab, as a user's gesture; how many pages that were. */
+  async act(tabId, code) {
     const target = await this.ask(this.harness, 'harness.target', tabId);
-    if (!target) return false;
+    if (!target) return 0;
+    // A page that closed itself has no session any more.
+    await this.#leave(await this.#run(target, code)).catch(() => {});
+    return 1;
+  }
+
+  /** The same in every page of an address; fails where one closes itself, and its session with it. */
+  async gesture(url, code) {
+    const { targetInfos } = await this.devtools.send('Target.getTargets');
+    const pages = targetInfos.filter((target) => target.type === 'page' && target.url === url);
+    for (const { targetId } of pages) await this.#leave(await this.#run(targetId, code));
+    return pages.length;
+  }
+
+  /** The session in which code was run as a user's gesture. */
+  async #run(target, code) {
     const session = await this.devtools.attach(target);
     await this.devtools.send('Runtime.evaluate', { expression: code ?? '1', userGesture: true }, session);
-    // A page that closed itself has no session any more.
-    await this.devtools.send('Target.detachFromTarget', { sessionId: session }).catch(() => {});
-    return true;
+    return session;
+  }
+
+  #leave(session) {
+    return this.devtools.send('Target.detachFromTarget', { sessionId: session });
   }
 
   /** Ends the browser and removes its profile. */

@@ -51,6 +51,7 @@ async function begin(variant, others) {
 }
 
 async function call(step) {
+  if (step.op === 'harness.act') return actIn(...step.args);
   if (step.op === 'harness.gesture') return gesture(...step.args);
   if (step.op === 'harness.control') return control(step.args);
   const outcome = await browser.ask(extension, 'recorder.call', step);
@@ -68,7 +69,17 @@ async function act(does) {
   return { result, mark };
 }
 
-const gesture = (tabId, code) => act(async () => ((await browser.gesture(tabId, code)) ? 1 : 0));
+const actIn = (tabId, code) => act(() => browser.act(tabId, code));
+
+/** Acts in every page of the address that the extension sees in a tab. */
+async function gesture(tabId, code) {
+  const { result } = await browser.ask(extension, 'recorder.call', { op: 'tabs.get', args: [tabId] });
+  try {
+    return await act(() => browser.gesture(result?.url, code));
+  } catch (error) {
+    return { error: { kind: 'harness', message: String(error) } };
+  }
+}
 
 function control([program, ...line]) {
   if (program !== 'xdotool') return { unsupported: true };

@@ -2,6 +2,7 @@
 //!
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
+mod gesture;
 mod pointer;
 mod recorded;
 
@@ -226,6 +227,7 @@ impl Replay {
 
     fn outcome(&mut self, now: Timestamp, call: ReplayCall) -> Option<Value> {
         match call.op.as_str() {
+            "harness.act" => self.act(now, &call.args),
             "harness.gesture" => self.gesture(now, &call.args),
             "harness.port" => self.port(now, &call.args),
             "harness.parallel" => self.parallel(now, &call.args),
@@ -312,15 +314,6 @@ impl Replay {
         let mut tabs = windows.iter().flat_map(|window| window.tabs.iter().flatten());
         let page = tabs.find(|tab| tab.url.as_deref().is_some_and(|url| url.starts_with(&own)))?;
         Some(TabId(page.id))
-    }
-
-    fn gesture(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
-        let tab = TabId(args.first()?.integer()?);
-        let script = args.get(1).and_then(JsValue::text).map(str::to_owned);
-        let at = self.now(now);
-        let outcome = self.session.change(at, |browser| browser.gesture(at, tab, script));
-        // Where there is no such tab there is no page to act on.
-        Some(json!({ "result": i64::from(outcome.is_ok()) }))
     }
 
     fn control(&mut self, now: Timestamp, line: &[JsValue]) -> Option<Value> {

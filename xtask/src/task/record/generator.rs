@@ -163,7 +163,7 @@ impl Generator<'_> {
         let codes = page::codes(self.arguments.theme.name);
         let Some(code) = self.arguments.random.weighted(&codes).copied() else { return };
         let code = code.replace("PATH", &path).replace("NAME", &format!("w{}", self.steps.len()));
-        let mut step = Step::new("harness.gesture", vec![tab.clone().into(), code.clone().into()]);
+        let mut step = Step::new("harness.act", vec![tab.clone().into(), code.clone().into()]);
         if code.starts_with("window.close") {
             let mut closed = Step::new("tabs.remove", vec![tab.into()]);
             self.arguments.sketch.follow(&mut closed);
