@@ -84,6 +84,63 @@ async fn records_and_bodies_of_different_stores_are_refused() {
 }
 
 #[tokio::test]
+async fn a_folder_of_bodies_that_is_gone_emptied_or_of_another_store_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (data, other) = (directory.path().join("data"), directory.path().join("other"));
+    filled(&data).await;
+    filled(&other).await;
+    let away = directory.path().join("away");
+    for folder in ["packs", "large"].map(|folder| Path::new("blobs").join(folder)) {
+        let (own, others) = (data.join(&folder), other.join(&folder));
+        std::fs::rename(&own, &away).unwrap();
+        let refused_with = |words: &str| {
+            let before = files(&data);
+            // A start that was refused does not mend it for the next one.
+            for _ in 0..2 {
+                let refused = refusal(&data);
+                assert!(refused.contains(words), "{refused}");
+                assert!(refused.contains(&own.display().to_string()), "{refused}");
+                assert_eq!(files(&data), before);
+            }
+        };
+        refused_with("gone, was emptied");
+        std::fs::create_dir(&own).unwrap();
+        refused_with("gone, was emptied");
+        std::fs::remove_dir(&own).unwrap();
+        std::fs::rename(&others, &own).unwrap();
+        refused_with("different stores");
+        std::fs::rename(&own, &others).unwrap();
+        std::fs::rename(&away, &own).unwrap();
+        let stores = open(&data).unwrap();
+        assert_eq!(world(&stores).await.fetch("/bkt/key").await.body, b"body");
+    }
+}
+
+#[tokio::test]
+async fn folders_of_bodies_of_an_older_release_are_marked_if_they_are_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    filled(&data).await;
+    let blobs = data.join("blobs");
+    let marks = ["folders", "packs/identity", "large/identity"].map(|mark| blobs.join(mark));
+    let unmark = || marks.iter().for_each(|mark| std::fs::remove_file(mark).unwrap());
+    unmark();
+    drop(open(&data).unwrap());
+    let identity = std::fs::read(blobs.join("identity")).unwrap();
+    for mark in &marks[1..] {
+        assert_eq!(std::fs::read(mark).unwrap(), identity);
+    }
+    // As a stop before the last mark leaves it.
+    std::fs::remove_file(&marks[0]).unwrap();
+    std::fs::remove_file(&marks[2]).unwrap();
+    drop(open(&data).unwrap());
+    unmark();
+    std::fs::rename(blobs.join("large"), directory.path().join("away")).unwrap();
+    let refused = refusal(&data);
+    assert!(refused.contains("gone, was emptied"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_directory_of_an_older_release_gets_its_marks_if_it_is_whole() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");

@@ -4,89 +4,15 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "object-store")]
 use std::sync::Arc;
 
-use super::private_file::{random_hex, write_private};
+use super::body_folders::{self, StrayFolder};
+pub use super::identity_error::IdentityError;
+use super::identity_file::{FILE, read, write};
+use super::private_file::random_hex;
 #[cfg(feature = "object-store")]
 use crate::blobs::remote::RemoteBlobs;
 #[cfg(feature = "object-store")]
 use crate::blobs::{BlobError, Blobs as _};
 use crate::kv::{KeyValue, Span};
-
-/// The name of the file that holds the identity, on either side.
-const FILE: &str = "identity";
-
-/// Reasons for which records and bodies are not opened together. Each says what to do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IdentityError {
-    /// A file or a directory of the two sides cannot be read or written.
-    #[error(
-        "{path} cannot be used: {reason}. Give it to the user of the service, or put it back from the same backup as the rest"
-    )]
-    Unusable {
-        /// Its path.
-        path: String,
-        /// The cause.
-        reason: String,
-    },
-    /// Bodies without records.
-    #[error(
-        "there are bodies in {bodies} and the data directory {path} has no records in kv/; nothing was changed: put the records back, from the same backup as the bodies. To begin anew, name an empty directory and an empty place for bodies, or move what is there away"
-    )]
-    RecordsMissing {
-        /// Its path.
-        path: String,
-        /// The place of the bodies.
-        bodies: String,
-    },
-    /// Records without bodies.
-    #[error(
-        "the data directory {path} has records in kv/ and not their bodies in {bodies}; nothing was changed: name the place where they are with --blobs (without it, that is blobs/ of the data directory), or put them back, from the same backup as the records. To begin anew, name an empty directory, or move the whole directory away"
-    )]
-    BodiesMissing {
-        /// Its path.
-        path: String,
-        /// The place in which bodies were looked for.
-        bodies: String,
-    },
-    /// Records of one store, and bodies of another.
-    #[error(
-        "the records in {path}/kv and the bodies in {bodies} belong to different stores (their files named identity differ), and were not changed: put back the ones that belong together"
-    )]
-    Mismatch {
-        /// Its path.
-        path: String,
-        /// The place of the bodies.
-        bodies: String,
-    },
-    /// Bodies of other records than those that instances share.
-    #[error(
-        "the bodies in {bodies} belong to other records than those in {store}, and were not changed: name the place of theirs with --blobs or --data"
-    )]
-    Foreign {
-        /// The store of the records.
-        store: String,
-        /// The place of the bodies.
-        bodies: String,
-    },
-    /// Records that instances share, without their bodies.
-    #[error(
-        "there are records in {store} and not their bodies in {bodies}; nothing was changed: name the place where they are with --blobs"
-    )]
-    SharedBodiesMissing {
-        /// The store of the records.
-        store: String,
-        /// The place in which bodies were looked for.
-        bodies: String,
-    },
-    /// The store of the bodies does not answer.
-    #[cfg(feature = "object-store")]
-    #[error("the identity of the bodies in {bodies} cannot be read or written: {reason}")]
-    Unreachable {
-        /// The place of the bodies.
-        bodies: String,
-        /// The cause.
-        reason: String,
-    },
-}
 
 /// The place of the bodies, as a start looks at it.
 pub(super) enum BodySide {
@@ -109,7 +35,7 @@ impl BodySide {
     /// Tells whether bodies were ever kept here.
     fn is_used(&self) -> Result<bool, IdentityError> {
         match self {
-            Self::Directory(path) => Ok(path.join("packs").exists() || path.join("large").exists()),
+            Self::Directory(path) => Ok(body_folders::are_used(path)),
             #[cfg(feature = "object-store")]
             Self::Remote(..) => Ok(self.identity()?.is_some() || self.has_bodies()?),
         }
@@ -117,7 +43,7 @@ impl BodySide {
 
     fn has_bodies(&self) -> Result<bool, IdentityError> {
         match self {
-            Self::Directory(path) => has_files(path),
+            Self::Directory(path) => body_folders::have_bodies(path),
             #[cfg(feature = "object-store")]
             Self::Remote(blobs, _) => {
                 let first = blobs.list(None, 1).map_err(|error| self.unreachable(&error))?;
@@ -126,11 +52,41 @@ impl BodySide {
         }
     }
 
+    /// Checks that the folders of the bodies, if there are any, are those of the store of this identity.
+    fn check_folders(
+        &self,
+        identity: &str,
+        of_another: impl FnOnce(String) -> IdentityError,
+    ) -> Result<(), IdentityError> {
+        let stray = match self {
+            Self::Directory(path) => body_folders::stray(path, identity)?,
+            #[cfg(feature = "object-store")]
+            Self::Remote(..) => None,
+        };
+        let Some(StrayFolder { path, is_marked }) = stray else {
+            return Ok(());
+        };
+        let folder = path.display().to_string();
+        Err(match is_marked {
+            true => of_another(folder),
+            false => IdentityError::FolderMissing { folder, bodies: self.to_string() },
+        })
+    }
+
+    /// Returns whether the folders of the bodies, if there are any, have their marks.
+    fn has_marked_folders(&self) -> bool {
+        match self {
+            Self::Directory(path) => body_folders::are_marked(path),
+            #[cfg(feature = "object-store")]
+            Self::Remote(..) => true,
+        }
+    }
+
     /// Checks that the bodies belong to records that instances share, which `identity` names, and marks those that belong to none yet. A
     /// directory is one instance's, so that a new one is empty; an object store is all of theirs.
     ///
     /// # Errors
-    /// `Unusable`, `Unreachable`, `Foreign`, `SharedBodiesMissing`.
+    /// `Unusable`, `Unreachable`, `Foreign`, `FolderMissing`, `SharedBodiesMissing`.
     #[cfg(any(feature = "etcd", feature = "postgres"))]
     pub(super) fn belong_to(
         &self,
@@ -140,7 +96,10 @@ impl BodySide {
     ) -> Result<(), IdentityError> {
         let (store, bodies) = (store.to_owned(), self.to_string());
         match self.identity()? {
-            Some(own) if own == identity => return Ok(()),
+            Some(own) if own == identity => {
+                self.check_folders(identity, |bodies| IdentityError::Foreign { store, bodies })?;
+                return if self.has_marked_folders() { Ok(()) } else { self.mark(identity) };
+            }
             Some(_) => return Err(IdentityError::Foreign { store, bodies }),
             None => {}
         }
@@ -162,7 +121,11 @@ impl BodySide {
 
     fn mark(&self, identity: &str) -> Result<(), IdentityError> {
         match self {
-            Self::Directory(path) => write(path, identity),
+            Self::Directory(path) => {
+                // Folders first: bodies that are marked have folders that are.
+                body_folders::mark(path, identity)?;
+                write(&path.join(FILE), identity)
+            }
             #[cfg(feature = "object-store")]
             Self::Remote(blobs, _) => {
                 blobs.set_identity(identity).map_err(|error| self.unreachable(&error))
@@ -200,7 +163,7 @@ impl Sides {
     /// Looks at both before anything in them is opened or made.
     ///
     /// # Errors
-    /// `RecordsMissing`, `BodiesMissing`, `Mismatch`; `Unusable` and `Unreachable` for what cannot be read.
+    /// `RecordsMissing`, `BodiesMissing`, `Mismatch`, `FolderMissing`; `Unusable` and `Unreachable` for what cannot be read.
     pub(super) fn look(directory: &Path, bodies: BodySide) -> Result<Self, IdentityError> {
         let kv = directory.join("kv");
         let sides = Self {
@@ -222,7 +185,12 @@ impl Sides {
             (Some(of_records), Some(of_bodies)) if of_records != of_bodies => {
                 Err(IdentityError::Mismatch { path, bodies })
             }
-            _ => Ok(sides),
+            (_, Some(of_bodies)) => {
+                let of_another = |bodies| IdentityError::Mismatch { path, bodies };
+                sides.bodies.check_folders(of_bodies, of_another)?;
+                Ok(sides)
+            }
+            (_, None) => Ok(sides),
         }
     }
 
@@ -252,50 +220,14 @@ impl Sides {
     /// # Errors
     /// `Unusable`, `Unreachable`.
     pub(super) fn mark(self) -> Result<(), IdentityError> {
-        if self.of_records.is_some() {
-            return Ok(());
-        }
         let identity = self.of_bodies.clone().unwrap_or_else(random_hex);
         // Bodies first: records that are marked have bodies that are.
-        if self.of_bodies.is_none() {
+        if self.of_bodies.is_none() || !self.bodies.has_marked_folders() {
             self.bodies.mark(&identity)?;
         }
-        write(&self.directory.join("kv"), &identity)
-    }
-}
-
-/// Keeps the identity in a file of a directory.
-fn write(directory: &Path, identity: &str) -> Result<(), IdentityError> {
-    let path = directory.join(FILE);
-    write_private(&path, format!("{identity}\n").as_bytes())
-        .map_err(|error| unreadable(&path, &error))
-}
-
-/// The identity in a file; `None` without the file.
-fn read(path: &Path) -> Result<Option<String>, IdentityError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text.trim().to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(path, &error)),
-    }
-}
-
-/// Tells whether there is a body: a file in one of the directories of `blobs`.
-fn has_files(blobs: &Path) -> Result<bool, IdentityError> {
-    for directory in [blobs.join("packs"), blobs.join("large")] {
-        match std::fs::read_dir(&directory) {
-            Ok(entries) => {
-                if entries.count() > 0 {
-                    return Ok(true);
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(unreadable(&directory, &error)),
+        match self.of_records {
+            Some(_) => Ok(()),
+            None => write(&self.directory.join("kv").join(FILE), &identity),
         }
     }
-    Ok(false)
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> IdentityError {
-    IdentityError::Unusable { path: path.display().to_string(), reason: error.to_string() }
 }

@@ -3,11 +3,17 @@
 #[cfg(feature = "sled")]
 mod archive;
 #[cfg(feature = "sled")]
+mod body_folders;
+#[cfg(feature = "sled")]
 mod copies;
 pub mod flags;
 mod healthcheck;
 #[cfg(feature = "sled")]
 mod identity;
+#[cfg(feature = "sled")]
+mod identity_error;
+#[cfg(feature = "sled")]
+mod identity_file;
 mod log;
 mod private_file;
 #[cfg(feature = "sled")]

@@ -34,6 +34,10 @@ impl Engine {
                 Err(MergeError::Base(BaseError::Unreadable(_, error))) if is_full(&error) => {
                     std::thread::park();
                 }
+                Err(
+                    error @ (MergeError::Base(BaseError::Damaged(..))
+                    | MergeError::Wal(WalError::Damaged(_))),
+                ) => return self.stop_for_damage(&error.to_string()),
                 Err(error) => return self.fail(&error.to_string()),
             }
         }

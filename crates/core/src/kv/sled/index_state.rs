@@ -21,6 +21,8 @@ pub(super) enum IndexState {
     Closed(Version),
     /// They were open in the place that is told, and nobody closed them.
     Open(String),
+    /// As `Open`, of a store that stopped because its base or log was found damaged: the tree alone has all rows.
+    Ahead(String),
     /// Nothing.
     Unknown,
 }
@@ -38,6 +40,7 @@ impl IndexState {
                 version.parse().map_or(Self::Unknown, |version| Self::Closed(Version(version)))
             }
             Some(("open", place)) => Self::Open(place.to_owned()),
+            Some(("ahead", place)) => Self::Ahead(place.to_owned()),
             _ => Self::Unknown,
         })
     }
@@ -47,9 +50,18 @@ impl IndexState {
         let text = match self {
             Self::Closed(Version(version)) => format!("closed {version}\n"),
             Self::Open(place) => format!("open {place}\n"),
+            Self::Ahead(place) => format!("ahead {place}\n"),
             Self::Unknown => return Self::forget(disk, directory),
         };
         replace_whole(disk, directory, FILE, text.as_bytes())
+    }
+
+    /// Notes of files that are open that base and log do not lead to them any more.
+    pub(super) fn note_ahead(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
+        match Self::read(disk, directory)? {
+            Self::Open(place) => Self::Ahead(place).write(disk, directory),
+            Self::Closed(_) | Self::Ahead(_) | Self::Unknown => Ok(()),
+        }
     }
 
     /// Takes the state away: from now on nothing is known.

@@ -6,7 +6,7 @@ use super::base::{self, Base};
 use super::open_error::OpenError;
 use super::opening::Opening;
 use super::preflight;
-use super::wal::{LogEnd, SealedSegment, Segment, Spares, WalError, is_spare, replay};
+use super::wal::{self, LogEnd, SealedSegment, Segment, Spares, WalError, is_spare, replay};
 use crate::kv::Version;
 
 /// The longest log that every start reads. A start is to be quick, so of a longer one it looks at where the segments begin.
@@ -83,6 +83,20 @@ impl Opening<'_> {
             Ok(end) => Ok(end.last == last && !end.is_at_odds),
             Err(WalError::Damaged(_)) => Ok(false),
             Err(error) => Err(self.wal(error)),
+        }
+    }
+
+    /// Refuses a log of which the newest segment is gone, or may be.
+    pub(super) fn check_end(&self, segments: &[Segment]) -> Result<(), OpenError> {
+        let newest = wal::newest(&**self.disk, &self.config.directory);
+        match newest.map_err(|error| self.unusable(&error))? {
+            Some(newest) if segments.last().is_some_and(|last| last.number < newest) => {
+                Err(self.corrupt("the journal has lost its end"))
+            }
+            Some(_) => Ok(()),
+            None => Err(self.corrupt(
+                "the note of the newest file of the journal, newest-segment, cannot be read; if no file of the journal was lost, remove it and start again",
+            )),
         }
     }
 

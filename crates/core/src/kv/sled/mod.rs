@@ -98,6 +98,8 @@ struct Engine {
     base: Mutex<Option<Base>>,
     /// Held while one is made.
     making_base: Mutex<()>,
+    /// Held while the state of the tree's files is noted.
+    noting_state: Mutex<()>,
     spares: Arc<Spares>,
     /// Long values; none where all stand in their rows.
     value_log: Option<ValueLog>,
@@ -356,9 +358,25 @@ impl Engine {
     /// Stops the store for good. What was under way may or may not be on disk.
     fn fail(&self, reason: &str) {
         // The system takes what it could not write for written, and would give it to the next start: which fills the tree anew.
+        let noting = self.noting_state.lock();
         let _ = IndexState::forget(&*self.disk, &self.directory);
+        drop(noting);
+        self.stop(&format!("the disk failed: {reason}. Free or mend it, then start again"));
+    }
+
+    /// Stops the store for good, since its base or log is damaged. The tree has all that they had: the next start makes a base of it.
+    fn stop_for_damage(&self, reason: &str) {
+        let noting = self.noting_state.lock();
+        let _ = IndexState::note_ahead(&*self.disk, &self.directory);
+        drop(noting);
+        self.stop(&format!(
+            "{reason}. The index of the records still has everything: start again while the machine runs on, and a new base is made of it"
+        ));
+    }
+
+    fn stop(&self, reason: &str) {
         let mut queue = self.queue.write();
-        let reason = format!("the disk failed: {reason}. Free or mend it, then start again");
+        let reason = reason.to_owned();
         queue.failed = Some(reason.clone());
         let waiters = queue.take_waiters();
         let observers = std::mem::take(&mut queue.failure);

@@ -21,7 +21,7 @@ use super::take_over::base_of_tree;
 use super::tree::Tree;
 use super::trusted_tree::TrustedTree;
 use super::value_log::ValueLog;
-use super::wal::{self, LogEnd, SealedSegment, Segment, Spares, Wal};
+use super::wal::{LogEnd, SealedSegment, Segment, Spares, Wal};
 use super::{Engine, Sled};
 use crate::disk::{Disk, DiskLock, SystemDisk};
 use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
@@ -88,19 +88,19 @@ impl Opening<'_> {
         }
         let spares = Arc::new(self.spares(&segments, &base).map_err(unusable)?);
         let trusted = self.trusted_tree(&state, base.summary.version, &segments)?;
-        let newest = wal::newest(&**disk, directory).map_err(unusable)?;
-        let has_lost_end = segments.last().is_some_and(|last| last.number < newest);
         // A tree that was closed has all that the log had.
-        if has_lost_end && (trusted.is_err() || !matches!(state, IndexState::Closed(_))) {
-            return Err(self.corrupt("the journal has lost its end"));
+        if trusted.is_err() || !matches!(state, IndexState::Closed(_)) {
+            self.check_end(&segments)?;
         }
         let (engine, end, reason) = match trusted {
             Ok(TrustedTree { tree, last, rows, end }) => {
-                let log_is_whole = self.log_leads_to(end.last, &segments, base.summary.version)?;
+                let log_is_whole = !matches!(state, IndexState::Ahead(_))
+                    && self.log_leads_to(end.last, &segments, base.summary.version)?;
                 let mut engine = self.engine(tree, &last, lock, spares)?;
                 self.catch_up(&engine, &rows, end.last)?;
                 if !log_is_whole {
                     base = self.replace_base(&engine, &base, end.last)?;
+                    self.note_open().map_err(unusable)?;
                     engine.log_was_broken = true;
                 }
                 *engine.base.lock() = Some(base);
@@ -144,6 +144,7 @@ impl Opening<'_> {
             _lock: lock,
             base: Mutex::new(None),
             making_base: Mutex::new(()),
+            noting_state: Mutex::new(()),
             spares,
             row_cache: RowCache::new(config.row_cache_bytes()),
             write_versions: WriteVersions::new(last.version),

@@ -33,15 +33,17 @@ impl Opening<'_> {
             IndexState::Unknown => Some(RebuildReason::Unknown),
             IndexState::Closed(_) if here.is_none() => Some(RebuildReason::Absent),
             IndexState::Closed(_) => None,
-            IndexState::Open(place) => {
+            IndexState::Open(place) | IndexState::Ahead(place) => {
                 (here.as_ref() != Some(place)).then_some(RebuildReason::Restarted)
             }
         };
         if let Some(reason) = reason {
             return Ok(Err(reason));
         }
-        // A tree may write as soon as it opens.
-        self.note_open().map_err(|error| self.unusable(&error))?;
+        // A tree may write as soon as it opens. That it is ahead of its base and log stays noted until there is a base of it.
+        if !matches!(state, IndexState::Ahead(_)) {
+            self.note_open().map_err(|error| self.unusable(&error))?;
+        }
         let (tree, last) = match self.read_tree() {
             Ok(read) => read,
             Err(TreeError::Locked(_)) => {

@@ -11,7 +11,7 @@ use super::*;
 use crate::disk::testing::{Call, WatchedDisk};
 
 /// A store with small segments and bases, whose long values lie in packs.
-fn config(directory: &Path) -> SledConfig {
+pub(super) fn config(directory: &Path) -> SledConfig {
     SledConfig {
         cache_bytes: 32 * 1024 * 1024,
         record_bytes_max: 64,
@@ -21,22 +21,22 @@ fn config(directory: &Path) -> SledConfig {
     }
 }
 
-fn rebuilding(directory: &Path) -> SledConfig {
+pub(super) fn rebuilding(directory: &Path) -> SledConfig {
     SledConfig { rebuilds: true, ..config(directory) }
 }
 
 /// Whatever is written stays in the log, in as many files as it fills.
-fn without_bases(directory: &Path) -> SledConfig {
+pub(super) fn without_bases(directory: &Path) -> SledConfig {
     SledConfig { base_bytes_min: u64::MAX, ..config(directory) }
 }
 
-fn bases(directory: &Path) -> Vec<PathBuf> {
+pub(super) fn bases(directory: &Path) -> Vec<PathBuf> {
     base::paths(&SystemDisk, directory).unwrap().0
 }
 
-type State = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(super) type State = BTreeMap<Vec<u8>, Vec<u8>>;
 
-fn state_of(store: &Sled) -> State {
+pub(super) fn state_of(store: &Sled) -> State {
     let page = store.scan(&Span::default(), 100_000).unwrap();
     page.rows.into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
@@ -56,7 +56,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Writes until there is a base of more than nothing, and gives what the store holds.
-fn write_until_a_base(store: &Sled, directory: &Path) -> State {
+pub(super) fn write_until_a_base(store: &Sled, directory: &Path) -> State {
     let empty = base::name(Version::ABSENT);
     let mut number = 0_u32;
     while bases(directory).iter().all(|path| path.ends_with(&empty)) {
@@ -140,7 +140,7 @@ fn a_log_that_lost_a_file_or_a_bit_is_mended_from_the_tree_that_has_all_rows() {
 }
 
 /// A store whose rows are in its log alone, as a power cut leaves it: the tree is gone, or not to be believed.
-fn cut_store(directory: &Path) -> State {
+pub(super) fn cut_store(directory: &Path) -> State {
     let store = Sled::open(&without_bases(directory)).unwrap();
     for number in 0..40_u8 {
         let row = (Bytes::from(format!("row/{number}")), Some(Bytes::from(vec![number; 900])));
@@ -148,8 +148,7 @@ fn cut_store(directory: &Path) -> State {
     }
     let state = state_of(&store);
     drop(store);
-    std::fs::remove_file(directory.join("db")).unwrap();
-    std::fs::remove_file(directory.join("index")).unwrap();
+    damage::lose_tree(directory);
     state
 }
 

@@ -1,3 +1,4 @@
+mod damage;
 mod fault;
 mod log;
 mod older;

@@ -22,8 +22,8 @@ const SPARE: &str = "spare";
 
 /// The file that names the newest segment: nothing else would tell that it is gone.
 pub(in crate::kv::sled) const NEWEST: &str = "newest-segment";
-/// Longer than any number.
-const NUMBER_BYTES_MAX: usize = 32;
+/// Longer than any such file.
+const NEWEST_BYTES_MAX: usize = 128;
 
 /// The name of a segment.
 pub(in crate::kv::sled) fn name(number: u64) -> String {
@@ -47,20 +47,38 @@ pub(super) fn note_newest(disk: &dyn Disk, directory: &Path, number: u64) -> io:
     let path = directory.join(NEWEST);
     let new = path.with_extension("new");
     let file = disk.replace(&new)?;
-    file.write_all_at(format!("{number}\n").as_bytes(), 0)?;
+    // Twice: where one line is changed by a bit, the other still tells.
+    file.write_all_at(newest_line(number).repeat(2).as_bytes(), 0)?;
     file.sync()?;
     disk.rename(&new, &path)
 }
 
-/// The number of the newest segment that was noted; 0 where none was.
+/// The number of the newest segment that was noted: 0 where none was, nothing where the note is damaged.
 ///
 /// # Errors
 /// As the disk.
-pub(in crate::kv::sled) fn newest(disk: &dyn Disk, directory: &Path) -> io::Result<u64> {
-    match disk.read(&directory.join(NEWEST), NUMBER_BYTES_MAX) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        read => Ok(String::from_utf8_lossy(&read?).trim().parse().unwrap_or_default()),
-    }
+pub(in crate::kv::sled) fn newest(disk: &dyn Disk, directory: &Path) -> io::Result<Option<u64>> {
+    let bytes = match disk.read(&directory.join(NEWEST), NEWEST_BYTES_MAX) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(0)),
+        read => read?,
+    };
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    // The note of an older release is the number alone.
+    let older = || str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.parse().ok();
+    Ok(number_in(first).or_else(|| number_in(second)).or_else(older))
+}
+
+/// The number in a line that is whole.
+fn number_in(line: &[u8]) -> Option<u64> {
+    let text = str::from_utf8(line).ok()?;
+    let (number, _) = text.split_once(' ')?;
+    let number = number.parse().ok()?;
+    (text == newest_line(number)).then_some(number)
+}
+
+/// The line that names the newest segment: its number, and the sum of that.
+fn newest_line(number: u64) -> String {
+    format!("{number} {:08x}\n", crc32c::crc32c(&number.to_be_bytes()))
 }
 
 /// The number of the segment of this name.
