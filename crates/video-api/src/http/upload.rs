@@ -13,7 +13,7 @@ use crate::api::operation::{Operation, Upload};
 use crate::caption::FileForm;
 use crate::http::response::ApiResponse;
 use crate::http::router::upload_at;
-use crate::http::upload_body::{self, ReceivedBody};
+use crate::http::upload_body::{self, ReceivedBody, ReceivedMedia};
 use crate::media::{Media, ProbeFailure, Processed, Processing, Renderings};
 use crate::upload::media::{self, MediaId};
 use crate::upload::{Protocol, accepts};
@@ -69,25 +69,31 @@ impl VideoApi {
         let protocol = Protocol::of(named, request.content_type.as_deref());
         let protocol = protocol
             .ok_or_else(|| Error::UnsupportedMediaProtocol(named.unwrap_or_default().to_owned()))?;
+        let file_name = upload_command::file_name(request);
         let received = match protocol {
             Protocol::Resumable => return self.open_session(request, &checked, upload, body).await,
             Protocol::Media => {
                 let declared = upload_command::declared(request, Declared::ContentType);
                 let content_type = declared.or(request.content_type.as_deref());
                 check_type(upload, content_type)?;
-                self.dry_run(request, &checked, &Bytes::new())?;
+                self.dry_run(request, &checked, &Bytes::new(), file_name.as_deref())?;
                 let length = content_length(request);
                 let content_type = content_type.map(str::to_owned);
                 let piece = self.store_body(body, upload.bytes_max, length).await?;
-                ReceivedBody { metadata: Bytes::new(), media: Some((piece, content_type)) }
+                let media = ReceivedMedia { piece, content_type, file_name };
+                ReceivedBody { metadata: Bytes::new(), media: Some(media) }
             }
             Protocol::Multipart => {
                 let kind = request.content_type.as_deref().unwrap_or_default();
-                let check = |metadata: &Bytes, media_type: Option<&str>| {
+                let check = |metadata: &Bytes, media_type: Option<&str>, named: Option<&str>| {
                     check_type(upload, media_type)?;
-                    self.dry_run(request, &checked, metadata)
+                    self.dry_run(request, &checked, metadata, named.or(file_name.as_deref()))
                 };
-                self.store_related(body, kind, upload.bytes_max, check).await?
+                let mut received = self.store_related(body, kind, upload.bytes_max, check).await?;
+                if let Some(media) = &mut received.media {
+                    media.file_name = media.file_name.take().or(file_name);
+                }
+                received
             }
         };
         self.finish_upload(request, checked, upload, received).await
@@ -102,7 +108,7 @@ impl VideoApi {
         received: ReceivedBody,
     ) -> Result<ApiResponse, Error> {
         let name = checked.operation.name;
-        let Some((piece, content_type)) = received.media else {
+        let Some(ReceivedMedia { piece, content_type, file_name }) = received.media else {
             if upload.required {
                 return Err(Error::MediaBodyRequired);
             }
@@ -116,7 +122,7 @@ impl VideoApi {
         self.ids().fill(&mut id);
         let processed =
             self.process(upload.processing, upload_body::UploadSource::Blob(piece)).await?;
-        let sent = Media { id, bytes: piece.bytes, content_type, processed };
+        let sent = Media { id, bytes: piece.bytes, content_type, file_name, processed };
         let outcome = self
             .execute(request, checked, Some(sent), received.metadata, move |tx, _| {
                 media::put_whole(tx, id, piece);
@@ -136,6 +142,7 @@ impl VideoApi {
         request: &ApiRequest,
         checked: &CheckedRequest,
         metadata: &Bytes,
+        file_name: Option<&str>,
     ) -> Result<(), Error> {
         let processing =
             checked.operation.upload.map_or(Processing::Keep, |upload| upload.processing);
@@ -145,7 +152,8 @@ impl VideoApi {
             Processing::Captions => Processed::Captions(FileForm::Unknown),
             Processing::Render { .. } => Processed::Pictures(Ok(Renderings::default())),
         };
-        let sent = Media { id: [0; 16], bytes: 1, content_type: None, processed };
+        let file_name = file_name.map(str::to_owned);
+        let sent = Media { id: [0; 16], bytes: 1, content_type: None, file_name, processed };
         let work =
             self.bind_handler(request, checked.clone(), Some(sent), metadata, |_, _| Ok(()))?;
         work(&mut Tx::new(&*self.0.store), &mut self.ids()).map(drop)

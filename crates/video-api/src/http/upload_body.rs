@@ -21,8 +21,16 @@ use crate::upload::session::STEP_BYTES;
 pub(super) struct ReceivedBody {
     /// The metadata; empty without any.
     pub(super) metadata: Bytes,
-    /// The media and its type, if there was any.
-    pub(super) media: Option<(Piece, Option<String>)>,
+    /// The media, if there was any.
+    pub(super) media: Option<ReceivedMedia>,
+}
+
+/// Media of a body, on disk, and what the body says of it.
+#[derive(Debug)]
+pub(super) struct ReceivedMedia {
+    pub(super) piece: Piece,
+    pub(super) content_type: Option<String>,
+    pub(super) file_name: Option<String>,
 }
 
 /// Place of the bytes of an upload.
@@ -119,7 +127,7 @@ impl VideoApi {
         upload.finish().await
     }
 
-    /// Keeps the media of a `multipart/related` body; `check` sees metadata and media type before any of it is kept.
+    /// Keeps the media of a `multipart/related` body; `check` sees metadata, media type and file name before any of it is kept.
     ///
     /// # Errors
     /// `ParseError`, what `check` refuses, `UploadTooLarge`, `BodyBroken`, `Backend`.
@@ -128,7 +136,7 @@ impl VideoApi {
         body: &mut B,
         content_type: &str,
         bytes_max: u64,
-        check: impl Fn(&Bytes, Option<&str>) -> Result<(), Error>,
+        check: impl Fn(&Bytes, Option<&str>, Option<&str>) -> Result<(), Error>,
     ) -> Result<ReceivedBody, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
@@ -140,18 +148,18 @@ impl VideoApi {
         };
         let mut related = Related::new(content_type).map_err(broken)?;
         let mut metadata = Bytes::new();
-        let mut media: Option<(BlobUpload, Option<String>)> = None;
+        let mut media: Option<(BlobUpload, Option<String>, Option<String>)> = None;
         while let Some(bytes) = next(body).await? {
             related.feed(bytes);
             while let Some(event) = related.next_event().map_err(broken)? {
                 match event {
                     Event::Metadata { body, .. } => metadata = body,
-                    Event::MediaStart { content_type } => {
-                        check(&metadata, content_type.as_deref())?;
-                        media = Some((self.start_blob(bytes_max, None), content_type));
+                    Event::MediaStart { content_type, file_name } => {
+                        check(&metadata, content_type.as_deref(), file_name.as_deref())?;
+                        media = Some((self.start_blob(bytes_max, None), content_type, file_name));
                     }
                     Event::Media(bytes) => {
-                        if let Some((upload, _)) = &mut media {
+                        if let Some((upload, ..)) = &mut media {
                             upload.write(bytes).await?;
                         }
                     }
@@ -161,7 +169,9 @@ impl VideoApi {
         }
         related.finish().map_err(broken)?;
         let media = match media {
-            Some((upload, content_type)) => Some((upload.finish().await?, content_type)),
+            Some((upload, content_type, file_name)) => {
+                Some(ReceivedMedia { piece: upload.finish().await?, content_type, file_name })
+            }
             None => None,
         };
         Ok(ReceivedBody { metadata, media })

@@ -6,8 +6,8 @@ use http::header::HeaderName;
 
 use super::request::ApiRequest;
 use crate::api::error::Error;
-use crate::upload::PIECE_BYTES_MULTIPLE;
 use crate::upload::session::{Command, SessionError};
+use crate::upload::{PIECE_BYTES_MULTIPLE, file_name};
 
 /// A header of a response.
 type Header = (HeaderName, Cow<'static, str>);
@@ -30,6 +30,13 @@ pub(super) enum Declared {
     ContentType,
     /// The length.
     ContentLength,
+}
+
+/// The name that a request says the file of its media has.
+pub(super) fn file_name(request: &ApiRequest) -> Option<String> {
+    let named = |name: &str| request.headers.get(name);
+    let value = named("x-goog-upload-file-name").or_else(|| named("slug"))?;
+    Some(file_name::of_slug(value.as_bytes()))
 }
 
 /// The value that a request states of the media in either vocabulary.

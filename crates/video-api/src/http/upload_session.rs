@@ -65,7 +65,8 @@ impl VideoApi {
         let total = upload_command::declared(request, Declared::ContentLength);
         let total = total.map(str::parse::<u64>).transpose();
         let total = total.map_err(|_| SessionError::DeclaredLength)?;
-        self.dry_run(request, checked, &metadata)?;
+        let file_name = upload_command::file_name(request);
+        self.dry_run(request, checked, &metadata, file_name.as_deref())?;
         let caller = &checked.caller;
         let owner = SessionOwner {
             account: caller.account.clone(),
@@ -80,6 +81,7 @@ impl VideoApi {
             caller: &serde_json::to_string(&owner).unwrap_or_default(),
             metadata: &metadata,
             media_type,
+            file_name: file_name.as_deref(),
             total,
             bytes_max: upload.bytes_max,
         };
@@ -262,6 +264,7 @@ impl VideoApi {
             id: session.media,
             bytes: session.received,
             content_type: session.media_type.clone(),
+            file_name: session.file_name.clone(),
             processed,
         };
         let (key, now) = (id.to_owned(), checked.now);

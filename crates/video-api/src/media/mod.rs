@@ -25,6 +25,8 @@ pub struct Media {
     pub bytes: u64,
     /// Content type that the client names.
     pub content_type: Option<String>,
+    /// Name of the file, as the client says it.
+    pub file_name: Option<String>,
     /// Result of its processing, which comes before the operation.
     pub processed: Processed,
 }

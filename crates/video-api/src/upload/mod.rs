@@ -7,8 +7,10 @@
 //! | [`related`] | `multipart/related`: metadata and media in one body, read as it arrives |
 //! | [`session`] | resumable sessions: what a piece may do, and what is kept of it |
 //! | [`media`] | an uploaded body as rows that name blobs, and reading from it |
+//! | [`file_name`] | the name that an upload says its file has |
 //! | [`location`] | the address of a session as the client sees it, also behind a proxy |
 
+pub mod file_name;
 pub mod location;
 pub mod media;
 pub mod orphan;

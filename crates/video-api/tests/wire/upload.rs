@@ -117,6 +117,88 @@ async fn a_client_that_cannot_take_308_is_told_it_in_a_header() {
     assert_eq!(header(&done, "x-http-status-code-override"), "");
 }
 
+const MOVIE: &[u8] = include_bytes!("../../../../fuzz/corpus/video_media/film.mp4");
+const NAMED: &str = "/upload/youtube/v3/videos?part=snippet,fileDetails";
+
+/// The body of an upload in two parts, the second with this line in its head.
+fn two_parts(line: &str) -> Vec<u8> {
+    let head =
+        b"--B\r\nContent-Type: application/json\r\n\r\n{}\r\n--B\r\nContent-Type: video/mp4\r\n";
+    [head, line.as_bytes(), b"\r\n\r\n", MOVIE, b"\r\n--B--"].concat()
+}
+
+fn names(answer: &Answer) -> [Value; 2] {
+    let video = answer.json();
+    assert_eq!(answer.status, 200, "{video}");
+    [video["fileDetails"]["fileName"].clone(), video["snippet"]["title"].clone()]
+}
+
+#[tokio::test]
+async fn a_video_without_metadata_is_named_as_its_file_is() {
+    let service = Service::new().await;
+    let kind = ("content-type", "video/mp4");
+    let media = format!("{NAMED}&uploadType=media");
+    for (slug, name, title) in [
+        ("film.mp4", "film.mp4", "film.mp4"),
+        ("Fr%C3%BChling%20<3>.mp4", "Fr\u{fc}hling <3>.mp4", "Fr\u{fc}hling 3.mp4"),
+        ("<>", "<>", "unknown"),
+    ] {
+        let sent = service.ask_with("POST", &media, "ALICE", &[kind, ("slug", slug)], MOVIE).await;
+        assert_eq!(names(&sent), [json!(name), json!(title)]);
+    }
+    let sent = service.ask_with("POST", &media, "ALICE", &[kind], MOVIE).await;
+    assert_eq!(names(&sent), [json!("unknown"), json!("unknown")]);
+
+    let multipart = format!("{NAMED}&uploadType=multipart");
+    let kind = ("content-type", "multipart/related; boundary=B");
+    for (line, name) in [
+        ("Slug: part.mp4", "part.mp4"),
+        ("Content-Disposition: attachment; filename=\"part 2.mp4\"", "part 2.mp4"),
+        ("X-Other: line", "request.mp4"),
+    ] {
+        let headers = [kind, ("slug", "request.mp4")];
+        let sent = service.ask_with("POST", &multipart, "ALICE", &headers, &two_parts(line)).await;
+        assert_eq!(names(&sent), [json!(name), json!(name)]);
+    }
+
+    let resumable = format!("{NAMED}&uploadType=resumable");
+    for header_name in ["slug", "x-goog-upload-file-name"] {
+        let headers = [("x-upload-content-type", "video/mp4"), (header_name, "session.mp4")];
+        let opened = service.ask_with("POST", &resumable, "ALICE", &headers, b"{}").await;
+        let session = target(&header(&opened, "location"));
+        let sent = service.ask_with("PUT", &session, "", &[], MOVIE).await;
+        assert_eq!(names(&sent), [json!("session.mp4"), json!("session.mp4")]);
+    }
+    let body = [
+        b"--B\r\nContent-Type: application/json\r\n\r\n",
+        METADATA,
+        b"\r\n--B\r\nContent-Type: video/mp4\r\nSlug: film.mp4\r\n\r\nbytes\r\n--B--",
+    ]
+    .concat();
+    let sent = service.ask_with("POST", &multipart, "ALICE", &[kind], &body).await;
+    assert_eq!(names(&sent)[1], "In pieces", "a title that is given stays");
+}
+
+#[tokio::test]
+async fn a_name_that_no_file_has_is_refused_before_its_bytes_are_kept() {
+    let service = Service::new().await;
+    let related = ("content-type", "multipart/related; boundary=B");
+    let long = "x".repeat(256);
+    for slug in ["", "%FF.mp4", "a%00b", "a%0Ab", &long] {
+        for (protocol, kind, body) in [
+            ("media", ("content-type", "video/mp4"), MOVIE.to_vec()),
+            ("resumable", ("x-upload-content-type", "video/mp4"), b"{}".to_vec()),
+            ("multipart", related, two_parts(&format!("Slug: {slug}"))),
+        ] {
+            let target = format!("{NAMED}&uploadType={protocol}");
+            let headers = [kind, ("slug", slug)];
+            let answer = service.ask_with("POST", &target, "ALICE", &headers, &body).await;
+            let told = (answer.status, answer.reason());
+            assert_eq!(told, (400, "invalidFilename".into()), "{protocol} {slug:?}");
+        }
+    }
+}
+
 /// A session of the protocol that speaks in headers, and its answers.
 struct Spoken<'s> {
     service: &'s Service,

@@ -40,6 +40,7 @@ use crate::resource::videos::patch::VideoPatch;
 use crate::resource::videos::rating::RATINGS;
 use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS, Video, VideoCounts};
 use crate::resource::videos::render::{LISTED_VIDEOS, RenderOptions};
+use crate::upload::file_name;
 
 /// The resource.
 pub static RESOURCE: Resource = Resource {
@@ -215,6 +216,13 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
     video.head.media = Some(sent.id);
     video.head.bytes = sent.bytes;
+    if let Some(name) = &sent.file_name {
+        if !file_name::is_valid(name) {
+            return Err(Error::Rule(&rules::FILE_NAME_INVALID));
+        }
+        video.head.file_name = Some(name.clone());
+        patch::default_snippet(&id, &title, &mut video);
+    }
     match &sent.processed {
         Processed::Info(Ok(facts)) => {
             video.head.three_d = facts.is_three_d();

@@ -17,6 +17,8 @@ use crate::resource::videos::rules;
 
 /// A title has at most this many characters.
 const TITLE_CHARS_MAX: usize = 100;
+/// The title of a video whose upload brought none, and no name of a file that could be one.
+const UNNAMED: &str = "unknown";
 /// Tags have at most this many characters together; one with a blank counts its quotes, and commas stand between them.
 const TAGS_CHARS_MAX: usize = 500;
 /// The category of a video whose upload names none.
@@ -236,12 +238,13 @@ fn location(value: &Value) -> Option<Value> {
 
 /// A video's snippet when its upload brought none: the title is the file's name.
 pub(crate) fn default_snippet(id: &str, channel_title: &str, video: &mut Stored<Video>) {
-    let name = video.head.file_name.as_deref().unwrap_or("unknown");
+    let name = video.head.file_name.as_deref().unwrap_or(UNNAMED);
     let title: String = name
         .chars()
         .filter(|letter| !"<>".contains(*letter) && !letter.is_control())
         .take(TITLE_CHARS_MAX)
         .collect();
+    let title = if title.trim().is_empty() { UNNAMED.to_owned() } else { title };
     let snippet = json!({
         "channelId": video.head.channel, "channelTitle": channel_title, "title": title, "description": "",
         "categoryId": video.head.category, "liveBroadcastContent": broadcast_content(&video.head),

@@ -15,12 +15,14 @@ rules! {
     RATINGS_FORBIDDEN = Rule::new(403, "youtube.video", "forbidden", Place::parameter("myRating"), "The request cannot access user rating information. This error may occur because the request is not properly authorized.");
     /// A title that is empty, too long, or holds < or >.
     TITLE_INVALID = Rule::new(400, "youtube.video", "invalidTitle", Place::body("snippet.title"), "The request metadata specifies an invalid or empty video title: it has 1 to 100 characters, and no < or >.");
-    /// A description that is too long, or holds < or >.
-    DESCRIPTION_INVALID = Rule::new(400, "youtube.video", "invalidDescription", Place::body("snippet.description"), "The request metadata specifies an invalid video description: it has at most 5000 bytes, and no < or >.");
+    /// A description that is too long, or holds < or > or control characters.
+    DESCRIPTION_INVALID = Rule::new(400, "youtube.video", "invalidDescription", Place::body("snippet.description"), "The request metadata specifies an invalid video description: it has at most 5000 bytes, no < or >, and no control characters but line breaks and tabs.");
     /// Tags that are too long together.
     TAGS_INVALID = Rule::new(400, "youtube.video", "invalidTags", Place::body("snippet.tags"), "The request metadata specifies invalid video keywords: they have at most 500 characters together.");
     /// A category that is none.
     CATEGORY_INVALID = Rule::new(400, "youtube.video", "invalidCategoryId", Place::body("snippet.categoryId"), "The snippet.categoryId property specifies an invalid category ID. Use the videoCategories.list method to retrieve supported categories.");
+    /// A name of a file that is none.
+    FILE_NAME_INVALID = Rule::new(400, "youtube.video", "invalidFilename", Place::Header("Slug"), "The video filename specified in the Slug header is invalid: it is text in UTF-8 of 1 to 255 bytes, and has no control characters.");
     /// A publication time of a video that is not private, or that is no time.
     PUBLISH_AT_INVALID = Rule::new(400, "youtube.video", "invalidPublishAt", Place::body("status.publishAt"), "The request metadata specifies an invalid scheduled publishing time: the video must be private, and the time a moment in RFC 3339.");
     /// Recording details that are none.

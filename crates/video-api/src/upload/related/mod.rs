@@ -9,6 +9,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::file_name;
+
 /// The head of a part, and what stands before the first one, are not longer than this.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Metadata is not longer than this.
@@ -56,6 +58,8 @@ pub enum Event {
     MediaStart {
         /// Its `Content-Type`, if it has one.
         content_type: Option<String>,
+        /// The name of its file: its `Slug`, or that of its `Content-Disposition`.
+        file_name: Option<String>,
     },
     /// The next bytes of the second part.
     Media(Bytes),
@@ -79,6 +83,7 @@ pub struct Related {
     parts: u8,
     metadata: BytesMut,
     content_type: Option<String>,
+    file_name: Option<String>,
     base64: Option<Base64>,
     /// True until something of the part's body has been seen.
     body_start: bool,
@@ -110,15 +115,21 @@ pub fn is_related(content_type: &str) -> bool {
 /// The parameter `boundary` of a content type, quoted or not.
 #[must_use]
 pub fn boundary(content_type: &str) -> Option<String> {
-    let mut rest = content_type.split_once(';')?.1;
+    let value = parameter(content_type, "boundary")?;
+    let fits = !value.is_empty()
+        && value.len() <= BOUNDARY_BYTES_MAX
+        && value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    fits.then(|| value.trim_end().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// The first parameter of a header with this name, quoted or not.
+fn parameter(header: &str, wanted: &str) -> Option<String> {
+    let mut rest = header.split_once(';')?.1;
     loop {
         let (name, after) = rest.split_once('=')?;
         let (value, after) = parameter_value(after.trim_start())?;
-        if name.trim().eq_ignore_ascii_case("boundary") {
-            let fits = !value.is_empty()
-                && value.len() <= BOUNDARY_BYTES_MAX
-                && value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
-            return fits.then(|| value.trim_end().to_owned()).filter(|value| !value.is_empty());
+        if name.trim().eq_ignore_ascii_case(wanted) {
+            return Some(value);
         }
         rest = after.trim_start().strip_prefix(';')?;
     }
@@ -162,6 +173,7 @@ impl Related {
             parts: 0,
             metadata: BytesMut::new(),
             content_type: None,
+            file_name: None,
             base64: None,
             body_start: true,
         })
@@ -263,6 +275,7 @@ impl Related {
         self.parts += 1;
         self.state = State::Head;
         self.content_type = None;
+        self.file_name = None;
         self.base64 = None;
         self.body_start = true;
         Ok(())
@@ -282,15 +295,20 @@ impl Related {
         if line.is_empty() {
             self.state = State::Body;
             let media = self.parts == 2;
-            return Ok(Some(
-                media.then(|| Event::MediaStart { content_type: self.content_type.clone() }),
-            ));
+            return Ok(Some(media.then(|| Event::MediaStart {
+                content_type: self.content_type.take(),
+                file_name: self.file_name.take(),
+            })));
         }
         let line = std::str::from_utf8(line).map_err(|_| RelatedError::Head)?;
         let (name, value) = line.split_once(':').ok_or(RelatedError::Head)?;
         let value = value.trim();
         if name.eq_ignore_ascii_case("content-type") {
             self.content_type = Some(value.to_owned());
+        } else if name.eq_ignore_ascii_case("slug") {
+            self.file_name = Some(file_name::of_slug(value.as_bytes()));
+        } else if name.eq_ignore_ascii_case("content-disposition") && self.file_name.is_none() {
+            self.file_name = parameter(value, "filename");
         } else if name.eq_ignore_ascii_case("content-transfer-encoding") {
             self.base64 = match value.to_ascii_lowercase().as_str() {
                 "binary" | "8bit" | "7bit" => None,

@@ -18,7 +18,7 @@ fn read<'p>(
         while let Some(event) = reader.next_event()? {
             match event {
                 Event::Metadata { body, .. } => metadata = body.to_vec(),
-                Event::MediaStart { content_type } => media_type = content_type,
+                Event::MediaStart { content_type, .. } => media_type = content_type,
                 Event::Media(bytes) => media.extend_from_slice(&bytes),
                 Event::End { parts: count } => parts = count,
             }

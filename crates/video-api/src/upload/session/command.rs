@@ -135,6 +135,7 @@ mod tests {
             query: String::new(),
             caller: String::new(),
             media_type: None,
+            file_name: None,
             total,
             received,
             media: [0; 16],

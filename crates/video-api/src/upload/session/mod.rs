@@ -40,6 +40,9 @@ pub struct Session {
     pub caller: String,
     /// Type that the media is said to have (`X-Upload-Content-Type`).
     pub media_type: Option<String>,
+    /// Name of the file (`Slug`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_name: Option<String>,
     /// Length of the whole, once that is known.
     pub total: Option<u64>,
     /// Number of bytes on disk.
@@ -115,6 +118,8 @@ pub struct NewSession<'r> {
     pub metadata: &'r [u8],
     /// `X-Upload-Content-Type`.
     pub media_type: Option<&'r str>,
+    /// Name of the file, if `Slug` says one.
+    pub file_name: Option<&'r str>,
     /// `X-Upload-Content-Length`.
     pub total: Option<u64>,
     /// The most bytes that the operation takes.
@@ -144,6 +149,7 @@ pub fn open(
         query: new.query.to_owned(),
         caller: new.caller.to_owned(),
         media_type: new.media_type.map(str::to_owned),
+        file_name: new.file_name.map(str::to_owned),
         total: new.total,
         received: 0,
         media,

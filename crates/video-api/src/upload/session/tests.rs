@@ -13,6 +13,7 @@ const NEW_SESSION: NewSession<'_> = NewSession {
     caller: "alice",
     metadata: b"{}",
     media_type: Some("video/mp4"),
+    file_name: None,
     total: Some(3 * K),
     bytes_max: 10 * K,
 };
@@ -23,6 +24,7 @@ fn session(received: u64, total: Option<u64>) -> Session {
         query: String::new(),
         caller: String::new(),
         media_type: None,
+        file_name: None,
         total,
         received,
         media: [0; 16],
