@@ -101,8 +101,9 @@ impl VideoApi {
             None => RequestId::from_number(self.ids().next(), 0),
         };
         // A client that waits for 100 Continue has sent nothing that would have to be read.
-        let waits = head.headers.contains_key(http::header::EXPECT);
+        let expects = head.headers.contains_key(http::header::EXPECT);
         let mut request = ApiRequest::read(head, self.0.external_url.as_deref());
+        let waits = expects && !request.expects_more_than_continue();
         let (gzip, cross_origin) = (request.gzip, cors::CrossOrigin::of(&request));
         let callback = jsonp::Callback::of(&request);
         let mut decoded = DecodedBody::new(&mut body, &mut request.headers);
@@ -130,6 +131,9 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let path = request.path.as_str();
+        if request.expects_more_than_continue() {
+            return request.refuse(&Error::ExpectationFailed, "-");
+        }
         if request.method == "OPTIONS" {
             return cors::preflight(&request);
         }

@@ -182,6 +182,16 @@ impl ApiRequest {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// Returns whether `Expect` names something else than the one expectation that is met (RFC 9110 section 10.1.1).
+    pub(super) fn expects_more_than_continue(&self) -> bool {
+        let is_met = |one: &str| one.is_empty() || one.eq_ignore_ascii_case("100-continue");
+        let mut values = self.headers.get_all(header::EXPECT).iter();
+        values.any(|value| match value.to_str() {
+            Ok(list) => !list.split(',').map(str::trim).all(is_met),
+            Err(_) => true,
+        })
+    }
+
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -61,6 +61,30 @@ async fn head_is_answered_as_get() {
 }
 
 #[tokio::test]
+async fn an_expectation_other_than_to_continue_is_refused_with_417() {
+    let service = Service::new().await;
+    for (expected, status) in [
+        ("nope", 417),
+        ("100-continue, nope", 417),
+        ("100-continued", 417),
+        ("100-continue", 200),
+        ("100-Continue", 200),
+    ] {
+        let answer = service.ask_with("GET", VIDEO, "ALICE", &[("expect", expected)], b"").await;
+        assert_eq!(answer.status, status, "{expected}");
+        if status == 417 {
+            let error = &answer.json()["error"]["errors"][0];
+            let told = (&error["reason"], &error["location"], &error["locationType"]);
+            assert_eq!(told, (&json!("expectationFailed"), &json!("Expect"), &json!("header")));
+        }
+    }
+    for target in ["/upload/youtube/v3/videos?part=id", "/batch", "/youtube/v3/none"] {
+        let answer = service.ask_with("POST", target, "ALICE", &[("expect", "nope")], b"{}").await;
+        assert_eq!((answer.status, answer.reason().as_str()), (417, "expectationFailed"));
+    }
+}
+
+#[tokio::test]
 async fn a_method_that_a_path_does_not_take_is_refused_with_those_that_it_takes() {
     let service = Service::new().await;
     for (method, target, allowed) in [

@@ -43,6 +43,11 @@ pub struct Detail {
 /// The refusals of a request. Declared in the order of the checks: the first that applies is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
+    // The connection.
+    /// `Expect` names something else than 100-continue.
+    #[error("A client expectation cannot be met by the server: it is 100-continue alone.")]
+    ExpectationFailed,
+
     // The target.
     /// Nothing is served under this path.
     #[error("Not Found")]
@@ -312,6 +317,9 @@ impl Error {
     pub fn detail(&self) -> Detail {
         let of = Detail::new;
         match self {
+            Self::ExpectationFailed => {
+                of(417, "global", "expectationFailed", Place::Header("Expect"))
+            }
             Self::UnknownPath => of(404, "global", "notFound", Place::None),
             Self::MethodNotAllowed { .. } => of(405, "global", "httpMethodNotAllowed", Place::None),
             Self::WrongUrlForUpload => of(400, "global", "wrongUrlForUpload", Place::None),
