@@ -63,6 +63,15 @@ fn what_would_be_left_out_or_hidden_is_refused_with_its_place() {
     let video = json!({"id": "v", "owner": "a", "snippet": {"title": "t", "categoryId": "22"}});
     let favorite = |account: &str| json!({"account": account, "video": "v"});
     let watched = json!({"subscriber": "a", "channel": "z", "lastWatchedAt": "yesterday"});
+    let begun =
+        json!({"creator": "a", "member": "z", "level": "tin", "since": "1970-01-01T00:00:01Z"});
+    let rating =
+        |account: &str, rating: &str| json!({"account": account, "video": "v", "rating": rating});
+    let liked = |likes: Value, count: u64| json!({"author": "a", "channel": "z", "textOriginal": "t", "likes": likes, "likeCount": count});
+    assert_eq!(
+        refusal_of(&json!({"accounts": accounts, "comments": [liked(json!(["a", "z"]), 2)]})),
+        Ok(())
+    );
     let special = json!({"id": "UUa", "owner": "a", "snippet": {"title": "t"}});
     for (more, place) in [
         (
@@ -75,6 +84,22 @@ fn what_would_be_left_out_or_hidden_is_refused_with_its_place() {
         ),
         (json!({"subscriptions": [watched]}), "subscriptions[0]: Invalid value at 'lastWatchedAt'"),
         (json!({"playlists": [special]}), "playlists[0]: Invalid value at 'id'"),
+        (
+            json!({"membershipsLevels": [level], "members": [begun]}),
+            "members[0]: Invalid value at 'since'",
+        ),
+        (
+            json!({"videos": [video], "ratings": [rating("a", "like"), rating("UCa", "dislike")]}),
+            "ratings[1]: Invalid value at 'video'",
+        ),
+        (
+            json!({"comments": [liked(json!(["a", "z"]), 1)]}),
+            "comments[0]: Invalid value at 'likeCount'",
+        ),
+        (
+            json!({"comments": [liked(json!(["a", "UCa"]), 2)]}),
+            "comments[0]: Invalid value at 'likes[1]'",
+        ),
     ] {
         let mut seed = more;
         seed["accounts"] = accounts.clone();

@@ -112,7 +112,8 @@ impl Service {
 
     /// With a translator of captions.
     pub(crate) async fn translated(translator: Arc<dyn Translator>) -> Self {
-        let clock = Arc::new(ManualClock::at(Timestamp::EPOCH));
+        let clock =
+            Arc::new(ManualClock::at(Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap()));
         let blobs = MemoryBlobs::new(SeededIds::from_number(1));
         let api = VideoApi::builder(Arc::new(Memory::new()), Arc::new(blobs))
             .clock(clock.clone())

@@ -123,10 +123,17 @@ impl SeedComment {
             return Err(invalid("likes", "at most 500 accounts; likeCount says how many more"));
         }
         for (at, name) in self.likes.iter().enumerate() {
-            let channel = channel_of(tx, name, &format!("likes[{at}]"))?;
-            LIKES.put(tx, &(id.to_owned(), channel), &());
+            let path = format!("likes[{at}]");
+            let like = (id.to_owned(), channel_of(tx, name, &path)?);
+            if LIKES.get(tx, &like)?.is_some() {
+                return Err(invalid(&path, "an account that is not named before"));
+            }
+            LIKES.put(tx, &like, &());
         }
         let named = self.likes.len() as u64;
+        if self.like_count.is_some_and(|count| count < named) {
+            return Err(invalid("likeCount", "at least as many as likes names"));
+        }
         let published = moment(self.published_at.as_deref(), now)?;
         let comment = Comment {
             author: channel_of(tx, &self.author, "author")?,
@@ -136,7 +143,7 @@ impl SeedComment {
             published,
             updated: moment(self.updated_at.as_deref(), published)?,
             state: self.moderation_status,
-            likes: self.like_count.unwrap_or(named).max(named),
+            likes: self.like_count.unwrap_or(named),
         };
         store::insert(tx, tally::shard(ids), id, &comment)?;
         Ok(true)

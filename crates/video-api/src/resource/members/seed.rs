@@ -49,6 +49,9 @@ fn put(tx: &mut Tx<'_>, seed: &SeedMember, now: Timestamp) -> Result<bool, Error
         return Err(invalid("member", "a channel that is no member yet"));
     }
     let since = moment(seed.since.as_deref(), now).map_err(|_| invalid("since", "RFC 3339"))?;
+    if since > now {
+        return Err(invalid("since", "a moment that is not to come"));
+    }
     let set = store::set_level(tx, &creator, &member, Some(&seed.level), since);
     set.map(|_| true).map_err(|error| match error {
         Error::Rule(_) => invalid("level", "the id of a level of the creator's channel"),

@@ -252,9 +252,9 @@ fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Result<bool, Er
     let channel = channel_of(tx, &seed.account, "account")?;
     VIDEOS.peek(tx, &seed.video)?.ok_or(&rules::NOT_FOUND)?;
     let likes = seed.rating == Liking::Like;
-    let old = RATINGS.get(tx, &(channel.clone(), seed.video.clone()))?;
-    if old.is_some_and(|rating| rating.likes == likes) {
-        return Ok(false);
+    if RATINGS.get(tx, &(channel.clone(), seed.video.clone()))?.is_some() {
+        let expected = "a video that this account does not rate twice";
+        return Err(Error::InvalidField { path: "video".into(), expected });
     }
     rating::set(tx, &channel, &seed.video, Some(likes), now)?;
     Ok(true)
