@@ -142,10 +142,11 @@ pub fn is_name(text: &str) -> bool {
 /// A description has at most this many bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 5_000;
 
-/// Returns whether a text is a description.
+/// Returns whether a text is a description: of bounded length, no `<` or `>`, no control characters but line breaks and tabs.
 #[must_use]
 pub fn is_description(text: &str) -> bool {
-    text.len() <= DESCRIPTION_BYTES_MAX && is_plain(text)
+    let is_stray = |letter: char| letter.is_control() && !['\n', '\r', '\t'].contains(&letter);
+    text.len() <= DESCRIPTION_BYTES_MAX && is_plain(text) && !text.chars().any(is_stray)
 }
 
 /// Localizations have at most this many bytes together, so that a resource stays one record.
@@ -210,5 +211,7 @@ mod tests {
         assert!(!is_title(" ", 100) && !is_title("a<b", 100));
         assert!(!is_title("a\0b", 100) && !is_title("a\nb", 100) && !is_title("a\u{85}b", 100));
         assert!(is_description(&"ä".repeat(2_500)) && !is_description(&"ä".repeat(2_501)));
+        assert!(is_description("a\r\n\tb"));
+        assert!(!is_description("a\0b") && !is_description("a\u{7}b") && !is_description("\u{85}"));
     }
 }
