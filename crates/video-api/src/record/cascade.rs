@@ -9,7 +9,7 @@ pub const CASCADES: Table<(u8, String), Known> = Table::new(0x49);
 /// The most jobs of a kind that a reader looks at.
 const PENDING_MAX: usize = 1_000;
 
-/// The fact that a job still has to know of a thing that is gone: the title of a channel, the time of a comment, the last rating that was marked.
+/// The fact that a job still has to know of a thing that is gone: the title of a channel, the time of a comment, the last rating that was marked, the last channel that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Known(pub String);
@@ -29,12 +29,20 @@ pub enum Cascade {
     Playlist = 3,
     /// A video that others than its owner see, or do not any more: the marks of its ratings.
     Visibility = 4,
+    /// A channel: its place in the promotions and watermarks of others.
+    Promotion = 5,
 }
 
 impl Cascade {
     /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Comment, Self::Video, Self::Channel, Self::Playlist, Self::Visibility];
+    pub const ALL: [Self; 6] = [
+        Self::Comment,
+        Self::Video,
+        Self::Channel,
+        Self::Playlist,
+        Self::Visibility,
+        Self::Promotion,
+    ];
 }
 
 /// Records that what hangs on a thing that is gone is to go as well.

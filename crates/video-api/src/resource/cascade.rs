@@ -11,7 +11,7 @@ use crate::record::cascade::{self, CASCADES, Cascade};
 use crate::record::closing as closing_channels;
 use crate::resource::captions;
 use crate::resource::channel_sections::contents;
-use crate::resource::channels::closing;
+use crate::resource::channels::{closing, detach};
 use crate::resource::comments::leftover;
 use crate::resource::comments::record::list_of_video;
 use crate::resource::playlist_items::garbage;
@@ -54,6 +54,13 @@ fn sweep_jobs(tx: &mut Tx<'_>) -> Result<bool, Error> {
         Some(Cascade::Visibility) => match rating::mark(tx, &id, &known.0, STEP)? {
             Some(marked) => {
                 cascade::begin_knowing(tx, Cascade::Visibility, &id, &marked);
+                true
+            }
+            None => false,
+        },
+        Some(Cascade::Promotion) => match detach::channel(tx, &id, &known.0, STEP)? {
+            Some(last) => {
+                cascade::begin_knowing(tx, Cascade::Promotion, &id, &last);
                 true
             }
             None => false,

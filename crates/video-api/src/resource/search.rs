@@ -16,7 +16,7 @@ use crate::index::query;
 use crate::index::query::{Cursor, GeoCircle, Hit, Order, Query};
 use crate::index::tokenizer::TextQuery;
 use crate::resource::Resource;
-use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::record::{self, CHANNELS};
 use crate::resource::channels::search_document as channels;
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::PLAYLISTS;
@@ -279,7 +279,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     }
     let channel = params.get("channelId").map(str::to_owned);
     if let Some(channel) = &channel {
-        CHANNELS.peek(tx, channel)?.ok_or(&CHANNEL_INVALID)?;
+        record::named(tx, channel, &CHANNEL_INVALID)?;
     }
     let words = params.get("q").unwrap_or_default();
     let text = TextQuery::parse(words);

@@ -196,10 +196,91 @@ async fn no_request_sees_half_of_an_account_that_is_closed() {
     }
     assert!(at > 5, "the account is removed in steps");
     let left = tables_with(&store, "bob");
-    // The account itself and its tokens, playlists of others with a gap, its comments elsewhere, its membership.
-    let kept = [0x01, 0x02, 0x31, 0x32, 0x33, 0x34, 0x28, 0x35, 0x36, 0x40, 0x4A, 0xA4];
+    // The account itself and its tokens, that the channel was closed, playlists of others with a gap, its comments elsewhere, its membership.
+    let kept = [0x01, 0x02, 0x18, 0x31, 0x32, 0x33, 0x34, 0x28, 0x35, 0x36, 0x40, 0x4A, 0xA4];
     let kept: Vec<_> = left.iter().filter(|table| !kept.contains(table)).collect();
     assert_eq!(kept, [0_u8; 0].iter().collect::<Vec<_>>(), "tables that name it still");
+}
+
+/// Carries out every step of what is removed.
+fn finish(store: &Memory) {
+    let mut at = 0;
+    while step(store, at) {
+        at += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_a_closed_channel_says_that_it_was_closed() {
+    let (service, store) = service().await;
+    let lists = [
+        ("/playlists?part=id&channelId=UCbob", "channelClosed"),
+        ("/activities?part=id&channelId=UCbob", "channelClosed"),
+        ("/search?part=id&channelId=UCbob", "channelClosed"),
+        ("/channelSections?part=id&channelId=UCbob", "channelClosed"),
+        ("/commentThreads?part=id&channelId=UCbob", "channelClosed"),
+        ("/commentThreads?part=id&allThreadsRelatedToChannelId=UCbob", "channelClosed"),
+        ("/subscriptions?part=id&channelId=UCbob", "accountClosed"),
+    ];
+    let ask = async |name: &str| {
+        let mut told = Vec::new();
+        for (target, _) in lists {
+            let target = format!("/youtube/v3{}", target.replace("UCbob", name));
+            let answer = service.ask("GET", &target, "ALICE", "").await;
+            told.push((answer.status, answer.reason()));
+        }
+        told
+    };
+    let expected: Vec<_> = lists.iter().map(|(_, reason)| (403, (*reason).to_owned())).collect();
+    close(&store);
+    assert_eq!(ask("UCbob").await, expected);
+    finish(&store);
+    assert_eq!(ask("UCbob").await, expected, "when nothing is left of it");
+    for (status, reason) in ask("UCnone").await {
+        assert!([400, 404].contains(&status) && !reason.ends_with("Closed"), "{reason}");
+    }
+    let list = service.ask("GET", "/youtube/v3/channels?part=id&id=UCbob", "ALICE", "").await;
+    assert_eq!(list.json()["pageInfo"]["totalResults"], 0);
+}
+
+#[tokio::test]
+async fn what_is_written_to_a_closed_channel_is_told_that_it_was_closed() {
+    let (service, store) = service().await;
+    let thread = json!({"snippet": {"channelId": "UCbob", "topLevelComment": {"snippet": {"textOriginal": "t"}}}});
+    let resource = json!({"kind": "youtube#channel", "channelId": "UCbob"});
+    let branding = json!({"id": "UCbob", "brandingSettings": {"channel": {}}});
+    let writes = [
+        ("POST", "/commentThreads?part=snippet", thread),
+        ("POST", "/subscriptions?part=snippet", json!({"snippet": {"resourceId": resource}})),
+        ("PUT", "/channels?part=brandingSettings", branding),
+    ];
+    close(&store);
+    finish(&store);
+    for (method, target, body) in writes {
+        let (target, body) = (format!("/youtube/v3{target}"), body.to_string());
+        let answer = service.ask(method, &target, "ALICE", &body).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (403, "channelClosed"), "{target}");
+        let other = service.ask(method, &target, "ALICE", &body.replace("UCbob", "UCnone")).await;
+        assert_eq!(other.status, 404, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_promotes_a_closed_channel() {
+    let (service, store) = service().await;
+    let item = |by: &str| json!({"id": {"type": "recentUpload", "recentlyUploadedBy": by}});
+    let promotion =
+        json!({"id": "UCalice", "invideoPromotion": {"items": [item("UCbob"), item("UCdora")]}});
+    let target = "/youtube/v3/channels?part=invideoPromotion";
+    let told = service.ask("PUT", target, "ALICE", &promotion.to_string()).await;
+    assert_eq!(told.status, 200, "{}", told.json());
+    close(&store);
+    finish(&store);
+    let target = "/youtube/v3/channels?part=invideoPromotion&id=UCalice";
+    let left = service.ask("GET", target, "ALICE", "").await.json();
+    let items = &left["items"][0]["invideoPromotion"]["items"];
+    assert_eq!(items, &json!([item("UCdora")]));
+    assert!(!tables_with(&store, "UCbob").contains(&0x10), "no channel names it");
 }
 
 #[tokio::test]

@@ -77,13 +77,6 @@ static OTHERS: &[Rule] = &[
     ),
     Rule::new(
         403,
-        "youtube.common",
-        "channelClosed",
-        Place::None,
-        "The channel specified in the request has been closed.",
-    ),
-    Rule::new(
-        403,
         "usageLimits",
         "dailyLimitExceeded",
         Place::None,
@@ -127,13 +120,6 @@ static OTHERS: &[Rule] = &[
         "The protocol used in the request is not supported.",
     ),
     Rule::new(
-        417,
-        "global",
-        "expectationFailed",
-        Place::Header("Expect"),
-        "A client expectation cannot be met by the server.",
-    ),
-    Rule::new(
         428,
         "global",
         "preconditionRequired",
@@ -174,8 +160,9 @@ impl Error {
 }
 
 /// The errors of every operation whose sentence needs nothing of the request.
-fn core() -> [Error; 20] {
+fn core() -> [Error; 21] {
     [
+        Error::ExpectationFailed,
         Error::UnknownPath,
         Error::KeyInvalid,
         Error::InvalidCredentials,

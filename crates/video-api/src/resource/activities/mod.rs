@@ -20,7 +20,7 @@ use crate::api::response::{List, Reply};
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
 use crate::resource::activities::pages::Source;
-use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::record as channels;
 
 /// The resource.
 pub static RESOURCE: Resource = Resource {
@@ -84,7 +84,7 @@ const INSERT: Operation = Operation {
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let mut list = List::new("activityListResponse");
     let paging = if let Some(channel) = call.params.get("channelId") {
-        CHANNELS.peek(tx, &channel.to_owned())?.ok_or(&rules::CHANNEL_NOT_FOUND)?;
+        channels::named(tx, channel, &rules::CHANNEL_NOT_FOUND)?;
         let sources = Source::of_channel(channel, false);
         pages::write(call, tx, &sources, false, &["channel", channel], &mut list)?
     } else {

@@ -20,6 +20,7 @@ use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
+use crate::resource::channels::record as channels;
 use crate::resource::channels::record::CHANNELS;
 use record::{SECTION_ORDER, SECTIONS, Section};
 use render::RenderOptions;
@@ -121,7 +122,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     } else {
         let channel = match call.params.get("channelId") {
             Some(id) => {
-                CHANNELS.peek_shared(tx, &id.to_owned())?.ok_or(&rules::CHANNEL_NOT_FOUND)?;
+                channels::named(tx, id, &rules::CHANNEL_NOT_FOUND)?;
                 id.to_owned()
             }
             None => call.caller.channel()?.to_owned(),

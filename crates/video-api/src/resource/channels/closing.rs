@@ -14,7 +14,7 @@ use crate::record::closing as closing_channels;
 use crate::record::id::SystemPlaylist;
 use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES};
 use crate::resource::channel_sections::{contents, store as sections};
-use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, Id};
+use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, CLOSED_CHANNELS, Id};
 use crate::resource::channels::{rules, store};
 use crate::resource::comments::record::{BANNED, list_of_all, list_of_channel, list_of_public};
 use crate::resource::comments::{leftover, tally};
@@ -63,6 +63,7 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
     };
     if let Some(found) = CHANNELS.get(tx, &id)? {
         store::remove(tx, &id, &found.head)?;
+        CLOSED_CHANNELS.put(tx, &id, &());
         picture::unset(tx, &format!("watermark/{id}"))?;
         WATERMARKS.delete(tx, &id);
         for list in [list_of_channel(&id), list_of_all(&id), list_of_public(&id)] {
@@ -73,6 +74,7 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
         }
         closing_channels::begin(tx, &id)?;
         cascade::begin_knowing(tx, Cascade::Channel, &id, &found.head.title);
+        cascade::begin(tx, Cascade::Promotion, &id);
     }
     Ok(())
 }

@@ -26,8 +26,8 @@ use crate::record::counter;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::{
-    CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, ChannelCounts, HANDLES,
-    USERNAMES,
+    CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, CLOSED_CHANNELS,
+    ChannelCounts, HANDLES, USERNAMES,
 };
 use crate::resource::subscriptions::record::SUBSCRIPTIONS;
 use crate::resource::{Resource, guide_categories, subscriptions};
@@ -43,6 +43,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("usernames", &USERNAMES, Form::Json),
         TableEntry::new("categoryChannels", &CATEGORY_CHANNELS, Form::Bytes),
         TableEntry::new("categoryChannelCount", &CATEGORY_CHANNEL_COUNT, Form::Json),
+        TableEntry::new("closedChannels", &CLOSED_CHANNELS, Form::Bytes),
         TableEntry::new("closingChannels", &CLOSING, Form::Json),
         TableEntry::new("closingSteps", &STEPS, Form::Json),
     ],
@@ -197,10 +198,11 @@ fn shown_counts(call: &Call<'_>, tx: &mut Tx<'_>, id: &String) -> Result<Channel
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
-    let old = CHANNELS.get(tx, &id)?.ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&id) {
+        record::named(tx, &id, &rules::NOT_FOUND)?;
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
+    let old = CHANNELS.get(tx, &id)?.ok_or(&rules::NOT_FOUND)?;
     call.expect(&old.etag())?;
     let mut new = old.clone();
     patch::write(tx, &id, &mut new, body, &call.parts)?;

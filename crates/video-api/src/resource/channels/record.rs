@@ -1,14 +1,17 @@
 //! Channels: what is stored of one, and what is counted.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Rule};
 use crate::index;
 use crate::index::Kind;
 use crate::record::counter::Count;
 use crate::record::stored::Stored;
+use crate::resource::channels::rules;
 
 /// Channels by their id.
 pub const CHANNELS: Table<String, Stored<Channel>> = Table::new(0x10);
@@ -27,6 +30,9 @@ pub const CATEGORY_CHANNELS: Table<(String, String), ()> = Table::new(0x14);
 
 /// Number of channels of a guide category.
 pub const CATEGORY_CHANNEL_COUNT: Table<String, Count> = Table::new(0x17);
+
+/// Ids of channels whose account was closed. They stay, so that a request that names one is told.
+pub const CLOSED_CHANNELS: Table<String, ()> = Table::new(0x18);
 
 /// The head of a channel: all that rules need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +105,36 @@ pub fn handle_key(handle: &str) -> String {
 pub struct Id(pub String);
 
 impl JsonRecord for Id {}
+
+/// The channel that a request names.
+///
+/// # Errors
+/// [`rules::CLOSED`] if its account was closed, `absent` if there never was one; else as the store.
+pub fn named(
+    tx: &mut Tx<'_>,
+    id: &str,
+    absent: &'static Rule,
+) -> Result<Arc<Stored<Channel>>, Error> {
+    named_or(tx, id, absent, &rules::CLOSED)
+}
+
+/// The channel that a request names, where one that is not there has reasons of its own.
+///
+/// # Errors
+/// `closed` if its account was closed, `absent` if there never was one; else as the store.
+pub fn named_or(
+    tx: &mut Tx<'_>,
+    id: &str,
+    absent: &'static Rule,
+    closed: &'static Rule,
+) -> Result<Arc<Stored<Channel>>, Error> {
+    let id = id.to_owned();
+    if let Some(found) = CHANNELS.peek_shared(tx, &id)? {
+        return Ok(found);
+    }
+    let was_closed = CLOSED_CHANNELS.peek(tx, &id)?.is_some();
+    Err(Error::Rule(if was_closed { closed } else { absent }))
+}
 
 /// The title of a channel.
 ///

@@ -5,6 +5,8 @@ use crate::api::error::{Place, Rule, rules};
 rules! {
     /// A channel.
     NOT_FOUND = Rule::new(404, "youtube.channel", "channelNotFound", Place::parameter("id"), "The channel specified in the request cannot be found.");
+    /// A channel whose account was closed.
+    CLOSED = Rule::new(403, "youtube.common", "channelClosed", Place::None, "The channel specified in the request has been closed.");
     /// A guide category.
     CATEGORY_NOT_FOUND = Rule::new(404, "youtube.channel", "categoryNotFound", Place::parameter("categoryId"), "The category identified by the <code>categoryId</code> parameter cannot be found.");
     /// A channel of somebody else.

@@ -15,7 +15,7 @@ use crate::api::parameter::{IDS, Kind, PAGE_TOKEN, PART, Param};
 use crate::api::response::{List, Reply};
 use crate::record::json_fields::Body;
 use crate::resource::Resource;
-use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::record as channels;
 use crate::resource::comment_threads::pages::ThreadList;
 use crate::resource::comment_threads::render::ThreadForm;
 use crate::resource::comments::listed::LISTED_COMMENTS;
@@ -170,7 +170,7 @@ fn place(
     video: Option<&String>,
 ) -> Result<String, Error> {
     if let Some(channel) = &channel {
-        CHANNELS.get(tx, channel)?.ok_or(&rules::CHANNEL_NOT_FOUND)?;
+        channels::named(tx, channel, &rules::CHANNEL_NOT_FOUND)?;
     }
     let Some(video) = video else {
         return Ok(channel.unwrap_or_default());

@@ -10,7 +10,7 @@ use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
 use crate::api::paginate::{self, Wanted};
 use crate::api::response::Paging;
-use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::record as channels;
 use crate::resource::comment_threads::rules;
 use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::Moderation;
@@ -56,7 +56,7 @@ impl ThreadList {
             let own = params.get("channelId");
             let all = params.get("allThreadsRelatedToChannelId");
             let channel = own.or(all).unwrap_or_default().to_owned();
-            CHANNELS.peek(tx, &channel)?.ok_or(&rules::FILTER_CHANNEL_NOT_FOUND)?;
+            channels::named(tx, &channel, &rules::FILTER_CHANNEL_NOT_FOUND)?;
             match own {
                 Some(_) => (list_of_channel(&channel), channel, false),
                 None => (list_of_all(&channel), channel, true),

@@ -127,7 +127,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     }
     let (owner, audience) = match call.params.get("channelId") {
         Some(channel) => {
-            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(&rules::CHANNEL_NOT_FOUND)?;
+            channels::named(tx, channel, &rules::CHANNEL_NOT_FOUND)?;
             (channel.to_owned(), 0)
         }
         None => (call.caller.channel()?.to_owned(), 1_u8),

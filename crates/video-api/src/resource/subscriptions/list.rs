@@ -14,6 +14,7 @@ use crate::api::response::Paging;
 use crate::api::{id_list, paginate};
 use crate::record::counter;
 use crate::record::key_order::latest_first;
+use crate::resource::channels::record as channels;
 use crate::resource::channels::record::CHANNELS;
 
 /// Subscriptions that the order `unread` looks at: the latest ones.
@@ -27,7 +28,7 @@ pub(super) type Page = (Vec<Parties>, Paging);
 /// The page that a request asks for.
 ///
 /// # Errors
-/// [`rules::SUBSCRIBER_NOT_FOUND`], [`rules::PRIVATE`], [`Error::NoChannel`], [`Error::InvalidPageToken`].
+/// [`rules::SUBSCRIBER_CLOSED`], [`rules::SUBSCRIBER_NOT_FOUND`], [`rules::PRIVATE`], [`Error::NoChannel`], [`Error::InvalidPageToken`].
 pub(super) fn page(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Page, Error> {
     let params = call.params;
     let only: Option<Vec<&str>> = params
@@ -153,7 +154,8 @@ fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<String, Error> {
     let Some(id) = call.params.get("channelId") else {
         return Ok(call.caller.channel()?.to_owned());
     };
-    let channel = CHANNELS.peek(tx, &id.to_owned())?.ok_or(&rules::SUBSCRIBER_NOT_FOUND)?;
+    let (absent, closed) = (&rules::SUBSCRIBER_NOT_FOUND, &rules::SUBSCRIBER_CLOSED);
+    let channel = channels::named_or(tx, id, absent, closed)?;
     if channel.head.hides_subscriptions && !call.caller.owns(id) {
         return Err(Error::Rule(&rules::PRIVATE));
     }

@@ -21,6 +21,7 @@ use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
+use crate::resource::channels::record as channels;
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
 use record::{Parties, SUBSCRIPTION_IDS, SUBSCRIPTIONS, Subscription};
 
@@ -138,9 +139,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let subscriber = call.caller.channel()?.to_owned();
     let body = Body::of(call.body);
     let publisher = publisher(body)?.ok_or(&rules::PUBLISHER_REQUIRED)?;
-    if CHANNELS.peek(tx, &publisher)?.is_none() {
-        return Err(Error::Rule(&rules::PUBLISHER_NOT_FOUND));
-    }
+    channels::named(tx, &publisher, &rules::PUBLISHER_NOT_FOUND)?;
     if publisher == subscriber {
         return Err(Error::Rule(&rules::OWN_CHANNEL));
     }

@@ -17,6 +17,8 @@ rules! {
     FORBIDDEN = Rule::new(403, "youtube.subscription", "subscriptionForbidden", Place::parameter("id"), "The request is not properly authorized: a subscription is deleted by the channel that subscribed.");
     /// The channel whose subscriptions are asked for.
     SUBSCRIBER_NOT_FOUND = Rule::new(404, "youtube.subscription", "subscriberNotFound", Place::parameter("channelId"), "The subscriber identified with the request cannot be found.");
+    /// Subscriptions of a channel whose account was closed.
+    SUBSCRIBER_CLOSED = Rule::new(403, "youtube.subscription", "accountClosed", Place::parameter("channelId"), "Subscriptions could not be retrieved because the subscriber's account is closed.");
     /// Subscriptions that are kept private.
     PRIVATE = Rule::new(403, "youtube.subscription", "subscriptionForbidden", Place::parameter("channelId"), "The requester is not allowed to access the requested subscriptions.");
 }

@@ -55,9 +55,9 @@ impl Model {
         let uploads = channel.replacen("UC", "UU", 1);
         for (target, status) in [
             (format!("/playlistItems?part=id&playlistId={uploads}"), 404),
-            (format!("/playlists?part=id&channelId={channel}"), 404),
-            (format!("/activities?part=id&channelId={channel}"), 404),
-            (format!("/commentThreads?part=id&channelId={channel}"), 404),
+            (format!("/playlists?part=id&channelId={channel}"), 403),
+            (format!("/activities?part=id&channelId={channel}"), 403),
+            (format!("/commentThreads?part=id&channelId={channel}"), 403),
             (format!("/channels?part=id&id={channel}"), 200),
             (format!("/playlists?part=id&id={uploads}"), 200),
         ] {
