@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Task::Soak(arguments) => soak::run(&arguments),
         Task::E2e(arguments) => e2e::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),
-        Task::Scale => scale::run(),
+        Task::Scale => scale::run().map(|summary| println!("{summary}")),
         Task::Bench(arguments) => task::bench::run(&arguments),
         Task::Purity(arguments) => purity::run(&arguments),
         Task::Licences => licences::check().map(|summary| println!("{summary}")),

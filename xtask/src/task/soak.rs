@@ -12,7 +12,7 @@ use crate::run::service::{SERVICES, tail};
 use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
 use crate::run::workspace::{cargo, files, root, target};
-use crate::task::{crash, e2e};
+use crate::task::{crash, e2e, scale};
 
 /// Arguments of `soak`.
 #[derive(Debug, Default, clap::Args)]
@@ -55,6 +55,7 @@ fn steps(minutes: u64) -> Result<Vec<Step>> {
         Step::new("explore", 6 * 60, crash::explore_full),
         Step::new("load", minutes * 60 + 90, move || load(minutes)),
         Step::new("heavy clients", 75, heavy_clients),
+        Step::new("scale", 6 * 60, scale::run),
         Step::command("etcd", 5 * 60, || Ok(etcd()), cargo_tests),
         Step::new("fuzz build", 8 * 60, fuzz_build),
     ];

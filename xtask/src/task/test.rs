@@ -13,6 +13,9 @@ use crate::run::tally::cargo_tests;
 use crate::run::workspace::{cargo, root, target};
 use crate::task::{crash, e2e, up};
 
+/// The module of tests that a soak runs, and these steps have no time for.
+const LONG: &str = "::long::";
+
 /// Arguments of `test`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
@@ -91,6 +94,7 @@ fn engines() -> Result<Command> {
     for name in features::engine_tests()? {
         engines.args(["--test", &name]);
     }
+    engines.args(["--", "--skip", LONG]);
     Ok(engines)
 }
 

@@ -43,23 +43,25 @@ fn boto3_finds_one_store_behind_three_instances() {
     run(&["put_object_test.py"]);
 }
 
-#[test]
-#[ignore = "cargo xtask scale runs it"]
-fn sixteen_who_append_at_once_through_three_instances_lose_nothing() {
-    run(&["append_test.py"]);
-}
+/// The suites that the tests of each time have no time for: `cargo xtask scale` runs them.
+mod long {
+    use super::run;
 
-#[test]
-#[ignore = "cargo xtask scale runs it"]
-fn buckets_listings_copies_versions_and_parts_are_the_same_at_three_instances() {
-    run(&[
-        "access_test.py",
-        "bucket_test.py",
-        "copy_object_test.py",
-        "listing_test.py",
-        "multipart_test.py",
-        "read_object_test.py",
-        "signature_test.py",
-        "versioning_test.py",
-    ]);
+    #[test]
+    fn sixteen_who_append_at_once_through_three_instances_lose_nothing() {
+        run(&["append_test.py"]);
+    }
+
+    #[test]
+    fn buckets_listings_copies_and_versions_are_the_same_at_three_instances() {
+        run(&[
+            "access_test.py",
+            "bucket_test.py",
+            "copy_object_test.py",
+            "listing_test.py",
+            "read_object_test.py",
+            "signature_test.py",
+            "versioning_test.py",
+        ]);
+    }
 }

@@ -40,8 +40,12 @@ fn google_s_client_finds_one_service_behind_three_instances() {
     run(&["slice_test.py", "comments_test.py"]);
 }
 
-#[test]
-#[ignore = "cargo xtask scale runs it"]
-fn captions_audiences_media_and_the_whole_surface_are_the_same_at_three_instances() {
-    run(&["audience_test.py", "captions_test.py", "media_test.py", "surface_test.py"]);
+/// The suites that the tests of each time have no time for: `cargo xtask scale` runs them.
+mod long {
+    use super::run;
+
+    #[test]
+    fn captions_audiences_media_and_the_whole_surface_are_the_same_at_three_instances() {
+        run(&["audience_test.py", "captions_test.py", "media_test.py", "surface_test.py"]);
+    }
 }
