@@ -117,7 +117,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo one; echo two >&2; exit 3"]);
         let ended =
-            watch(&mut command, &folder.path().join("log"), Duration::from_secs(10), |_| {})
+            watch(&mut command, &folder.path().join("log"), Duration::from_secs(60), |_| {})
                 .unwrap();
         assert!(!ended.success);
         assert!(ended.text.contains("one") && ended.text.contains("two"));

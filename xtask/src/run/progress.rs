@@ -33,7 +33,7 @@ impl Progress {
         let printer = bar.is_hidden().then(|| {
             println!("{name}");
             let (send, lines) = channel();
-            (send, std::thread::spawn(move || print_latest(&lines)))
+            (send, std::thread::spawn(move || print_latest(&lines, PACE)))
         });
         Self { bar, name: name.to_owned(), printer }
     }
@@ -57,10 +57,10 @@ impl Drop for Progress {
     }
 }
 
-/// Prints the latest of the lines that come within each second.
-fn print_latest(lines: &Receiver<String>) {
+/// Prints the latest of the lines that come within each `pace`.
+fn print_latest(lines: &Receiver<String>, pace: Duration) {
     while let Ok(mut line) = lines.recv() {
-        let end = Instant::now() + PACE;
+        let end = Instant::now() + pace;
         while let Ok(next) = lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
             line = next;
         }
@@ -139,8 +139,8 @@ mod tests {
             send.send(line.to_owned()).unwrap();
         }
         drop(send);
-        let began = Instant::now();
-        print_latest(&lines);
-        assert!(began.elapsed() < PACE);
+        let (began, pace) = (Instant::now(), Duration::from_secs(3_600));
+        print_latest(&lines, pace);
+        assert!(began.elapsed() < pace);
     }
 }
