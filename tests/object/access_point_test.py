@@ -85,7 +85,7 @@ def client(**config):
 
 
 def exchange(method, target, headers, body=b""):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, target, body, headers)
         response = connection.getresponse()

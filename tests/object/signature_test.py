@@ -408,7 +408,7 @@ class Continues(Suite):
         signed = sign("PUT", target, headers, payload="UNSIGNED-PAYLOAD")
         lines = [f"PUT {target} HTTP/1.1", *(f"{name}: {value}" for name, value in signed.items())]
         lines += [f"content-length: {len(body)}", "expect: 100-continue", "connection: close"]
-        with socket.create_connection((host, int(port)), timeout=10) as stream:
+        with socket.create_connection((host, int(port)), timeout=60) as stream:
             stream.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
             first = stream.recv(65536)
             if not first.startswith(b"HTTP/1.1 100"):

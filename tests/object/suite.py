@@ -117,7 +117,7 @@ def sign(method, target, headers, dialect=AMZ, key=OWNER, payload=EMPTY_SHA256, 
 
 def send(method, target, headers=(), body=b"", keep_length=True):
     """Sends headers exactly as they are, and gives the answer."""
-    connection = http.client.HTTPConnection(URL.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(URL.removeprefix("http://"), timeout=60)
     try:
         headers = dict(headers)
         connection.putrequest(method, target, skip_host="host" in headers, skip_accept_encoding=True)

@@ -33,7 +33,7 @@ def ask(method, path, token, body=None, headers=None):
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(URL + path, data=data, method=method, headers=fields)
     try:
-        with urllib.request.urlopen(request, timeout=5) as reply:
+        with urllib.request.urlopen(request, timeout=60) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
@@ -66,7 +66,7 @@ class Wire(unittest.IsolatedAsyncioTestCase):
     async def until(self, socket, fits):
         """The frames up to one that fits."""
         frames = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 frames.append(json.loads(await socket.recv()))
                 if fits(frames[-1]):
@@ -138,7 +138,7 @@ class Wire(unittest.IsolatedAsyncioTestCase):
                 URL + "/v1/tabs/get", data=body, headers={"Authorization": f"Bearer {self.token}"}
             )
             with self.assertRaises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(request, timeout=5)
+                urllib.request.urlopen(request, timeout=60)
             self.assertEqual(refused.exception.code, status, body)
 
     async def test_answers_and_events_come_in_one_order_and_resume_by_seq(self):

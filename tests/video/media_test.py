@@ -89,7 +89,7 @@ class Media(unittest.TestCase):
 
     def test_what_is_no_video_fails_with_its_reason(self):
         made = self.insert("No video", b"VVVVVVVVVVVV")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             status = self.api.videos().list(part="status", id=made["id"]).execute()["items"][0]["status"]
             if status["uploadStatus"] != "uploaded" or time.monotonic() > deadline:

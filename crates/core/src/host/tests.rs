@@ -19,6 +19,9 @@ use super::{
 };
 use crate::error::Coded;
 
+/// The longest time that what must come may take on a machine with other work.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A service that does what its path says.
 #[derive(Clone, Default)]
 struct Probe {
@@ -132,7 +135,7 @@ async fn exchange(server: &Running, text: &str) -> String {
 async fn read_all(stream: &mut TcpStream) -> String {
     let mut out = Vec::new();
     let read = stream.read_to_end(&mut out);
-    let ended = tokio::time::timeout(Duration::from_secs(10), read).await;
+    let ended = tokio::time::timeout(PATIENCE, read).await;
     // A reset is an end too.
     let _ = ended.expect("the server closes the connection");
     String::from_utf8_lossy(&out).into_owned()
@@ -143,7 +146,7 @@ async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut out = String::new();
     let mut bytes = [0; 1024];
     while !out.contains(wanted) {
-        let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut bytes));
+        let read = tokio::time::timeout(PATIENCE, stream.read(&mut bytes));
         let count = read.await.expect("it comes").unwrap();
         assert!(count > 0, "closed after {out:?}");
         out.push_str(&String::from_utf8_lossy(&bytes[..count]));
@@ -204,7 +207,7 @@ async fn an_answer_that_nobody_reads_is_given_up() {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(b"GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     // The service sees that its body was dropped.
-    let dropped = tokio::time::timeout(Duration::from_secs(10), probe.go.notified()).await;
+    let dropped = tokio::time::timeout(PATIENCE, probe.go.notified()).await;
     assert!(dropped.is_ok(), "the answer goes on");
 }
 
@@ -223,7 +226,7 @@ async fn an_answer_that_is_read_too_slowly_is_given_up() {
             } } => {}
         }
     };
-    assert!(tokio::time::timeout(Duration::from_secs(10), dropped).await.is_ok());
+    assert!(tokio::time::timeout(PATIENCE, dropped).await.is_ok());
 }
 
 #[tokio::test]
@@ -244,7 +247,7 @@ async fn a_stream_of_http_2_whose_window_stays_shut_is_given_up() {
     let dropped = async {
         tokio::join!(probe.go.notified(), reading);
     };
-    assert!(tokio::time::timeout(Duration::from_secs(10), dropped).await.is_ok());
+    assert!(tokio::time::timeout(PATIENCE, dropped).await.is_ok());
 }
 
 #[tokio::test]
@@ -412,7 +415,7 @@ async fn requests_beyond_the_connections_that_are_served_are_told_to_come_again(
     let head = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     // The server may see the end of the first one a moment after its client does.
     let served = async { while !exchange(&server, head).await.ends_with("hello") {} };
-    tokio::time::timeout(Duration::from_secs(10), served).await.unwrap();
+    tokio::time::timeout(PATIENCE, served).await.unwrap();
 }
 
 fn control(method: &str, path: &str, fields: &str, body: &str) -> String {
@@ -537,7 +540,7 @@ async fn requests_are_told_of_as_they_are_answered_and_again_behind_a_place() {
     stream.write_all(live(&format!("Last-Event-ID: {place}\r\n")).as_bytes()).await.unwrap();
     let told = read_until(&mut stream, "/second").await;
     assert!(!told.contains("/first"), "{told}");
-    let stopped = tokio::time::timeout(Duration::from_secs(10), server.stop()).await;
+    let stopped = tokio::time::timeout(PATIENCE, server.stop()).await;
     assert!(stopped.unwrap().unwrap().drained, "a listener does not keep the server");
 }
 

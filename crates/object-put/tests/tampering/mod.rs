@@ -158,7 +158,7 @@ impl Case {
 
     /// The answer, which comes whatever is stored.
     pub async fn send(&self, draft: &Draft) -> Answer {
-        let answer = tokio::time::timeout(Duration::from_secs(30), self.world.send(draft)).await;
+        let answer = tokio::time::timeout(Duration::from_secs(60), self.world.send(draft)).await;
         answer.unwrap()
     }
 
