@@ -352,6 +352,17 @@ mod tests {
     }
 
     #[test]
+    fn who_begins_anew_is_served_nothing_of_before() {
+        let (counted, store) = remote(&[]);
+        let mut tx = Tx::new(&*store);
+        plan(&tx, &["a"]);
+        put(&*counted, "a", "new");
+        assert_eq!(tx.peek(b"a").unwrap(), None);
+        tx.begin_anew();
+        assert_eq!(tx.peek(b"a").unwrap(), Some(Bytes::from("new")));
+    }
+
+    #[test]
     fn old_rows_are_served_where_their_version_is_checked_and_nowhere_else() {
         let (counted, store) = remote(&[]);
         plan(&Tx::new(&*store), &["a", "b"]);

@@ -178,6 +178,15 @@ impl<'s> Tx<'s> {
         self.durability = durability;
     }
 
+    /// Forgets what was read, planned and recorded: a handler that begins anew in the same transaction is shown the rows as they are now.
+    pub fn begin_anew(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+        if let Some(prefetch) = self.prefetch {
+            prefetch.forget();
+        }
+    }
+
     /// Returns whether nothing was written.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
@@ -300,6 +309,20 @@ mod tests {
                 assert!(keys.len() == expected.len() || page.more, "{order:?} {limit} {keys:?}");
             }
         }
+    }
+
+    #[test]
+    fn who_begins_anew_sees_what_changed_and_writes_nothing_of_before() {
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        tx.get(b"a").unwrap();
+        tx.put("b", "1");
+        put(&store, "a", "2");
+        assert_eq!(tx.get(b"a").unwrap(), None, "a transaction sees a row once");
+        tx.begin_anew();
+        assert_eq!(tx.get(b"a").unwrap(), Some(Bytes::from("2")));
+        let batch = tx.into_batch([0; 16]);
+        assert_eq!((batch.writes, batch.expectations.len()), (vec![], 1));
     }
 
     #[test]

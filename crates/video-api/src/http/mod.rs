@@ -52,7 +52,7 @@ use crate::api::schema;
 use crate::api::validate;
 use crate::index::indexer;
 use crate::media::Media;
-use crate::record::closing;
+use crate::record::closing::{self, Moment};
 use crate::resource::captions::store as captions;
 use crate::resource::videos::store as videos;
 use content_encoding::DecodedBody;
@@ -317,13 +317,7 @@ impl VideoApi {
         let bound = self.bind_handler(request, checked, media, &json, before_commit)?;
         let mut ids = self.ids();
         if heavy || !self.0.store.is_local() {
-            let service = self.clone();
-            let work = move || {
-                if heavy {
-                    service.catch_up_index()?;
-                }
-                run_blocking(&*store, &mut ids, ATTEMPTS_MAX, bound)
-            };
+            let work = move || run_blocking(&*store, &mut ids, ATTEMPTS_MAX, bound);
             self.run_blocking_bounded(work).await
         } else {
             run(&*store, &mut ids, ATTEMPTS_MAX, bound).await
@@ -372,7 +366,10 @@ impl VideoApi {
                     account::check_open(tx, &checked.caller)?;
                 }
                 let now = |tx: &mut Tx<'_>| closing::moment(tx, &mut Tx::new(&*checked.store));
-                let moment = now(tx)?;
+                let moment = match checked.operation.heavy {
+                    true => service.moment_of_index(tx, now)?,
+                    false => now(tx)?,
+                };
                 let mut caller = Cow::Borrowed(&checked.caller);
                 if caller.closing != moment.channels {
                     caller.to_mut().closing = Arc::clone(&moment.channels);
@@ -397,6 +394,7 @@ impl VideoApi {
                     before_commit(tx, &reply)?;
                     return Ok(reply);
                 }
+                tx.begin_anew();
                 turn.get_or_insert_with(|| service.0.closing_turn.read());
             }
         })
@@ -451,6 +449,23 @@ impl VideoApi {
         let lost = || Error::Backend(StoreError::Unavailable("a worker thread was lost".into()));
         let _permit = self.0.blocking_permits.acquire().await.map_err(|_| lost())?;
         tokio::task::spawn_blocking(work).await.map_err(|_| lost())?
+    }
+
+    /// Brings the index to what the documents say, and gives a moment that began before: an account whose closing ended while the index
+    /// was caught up may still have documents there, which nobody would take out of a total any more.
+    fn moment_of_index(
+        &self,
+        tx: &mut Tx<'_>,
+        now: impl Fn(&mut Tx<'_>) -> Result<Moment, StoreError>,
+    ) -> Result<Moment, Error> {
+        loop {
+            let channels = closing::peek(tx)?;
+            self.catch_up_index()?;
+            let moment = now(tx)?;
+            if moment.channels == channels {
+                return Ok(moment);
+            }
+        }
     }
 
     fn catch_up_index(&self) -> Result<(), Error> {

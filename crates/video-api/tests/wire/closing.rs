@@ -12,8 +12,57 @@ use video_api::resource::channels::closing::{self, Closing};
 
 use crate::service::Service;
 
+/// Lists in which Bob has a part.
+pub(crate) const TARGETS: &[&str] = &[
+    "/videos?part=snippet&id=bob-1,v",
+    "/videos?part=statistics&id=v",
+    "/videos?part=id&chart=mostPopular&maxResults=50",
+    "/videos?part=id&myRating=like",
+    "/channels?part=snippet&id=UCbob",
+    "/channels?part=snippet&forHandle=bob",
+    "/channels?part=statistics&id=UCalice",
+    "/channels?part=id&mySubscribers=true",
+    "/search?part=id&q=otter&maxResults=50",
+    "/search?part=id&type=video&order=title&maxResults=50",
+    "/search?part=id&type=channel,playlist&maxResults=50",
+    "/search?part=id&channelId=UCbob",
+    "/playlists?part=snippet,contentDetails&id=PLbob,UUbob,FLbob,PLalice",
+    "/playlists?part=id&channelId=UCbob",
+    "/playlistItems?part=snippet,status&playlistId=PLbob",
+    "/playlistItems?part=snippet,status&playlistId=UUbob",
+    "/playlistItems?part=snippet,status&playlistId=PLalice",
+    "/playlistItems?part=snippet&playlistId=LL",
+    "/playlistItems?part=snippet&playlistId=FL",
+    "/playlistItems?part=snippet&playlistId=HL",
+    "/channelSections?part=snippet,contentDetails&channelId=UCalice",
+    "/channelSections?part=snippet&channelId=UCbob",
+    "/channelSections?part=snippet&id=own",
+    "/subscriptions?part=snippet&mine=true",
+    "/subscriptions?part=snippet&mine=true&order=unread",
+    "/subscriptions?part=snippet&mine=true&order=alphabetical",
+    "/subscriptions?part=snippet&mine=true&forChannelId=UCbob",
+    "/subscriptions?part=snippet&mySubscribers=true",
+    "/subscriptions?part=snippet&channelId=UCbob",
+    "/subscriptions?part=snippet&id=1,2",
+    "/captions?part=snippet&videoId=bob-1",
+    "/captions/track",
+    "/commentThreads?part=snippet,replies&videoId=v",
+    "/commentThreads?part=snippet&videoId=bob-1",
+    "/commentThreads?part=snippet&channelId=UCbob",
+    "/commentThreads?part=snippet&allThreadsRelatedToChannelId=UCbob",
+    "/commentThreads?part=snippet&allThreadsRelatedToChannelId=UCalice",
+    "/commentThreads?part=snippet&id=a",
+    "/comments?part=snippet&id=a,b,c,d,a.ar,b.br",
+    "/comments?part=snippet&parentId=b",
+    "/activities?part=snippet,contentDetails&mine=true&maxResults=50",
+    "/activities?part=snippet,contentDetails&home=true&maxResults=50",
+    "/activities?part=snippet&channelId=UCbob",
+    "/activities?part=snippet&channelId=UCalice&maxResults=50",
+    "/members?part=snippet",
+];
+
 /// Bob has something of every kind, and is named wherever a channel can be. Dora keeps to herself whom she subscribes to.
-fn seed() -> String {
+pub(crate) fn seed() -> String {
     let account = |id: &str, hides: bool| {
         json!({"id": id, "tokens": [{"token": id.to_uppercase(), "scopes":
                 ["youtube", "youtube.force-ssl", "youtube.channel-memberships.creator"]}],
@@ -69,55 +118,8 @@ async fn service() -> (Service, Arc<Memory>) {
 
 /// Everything that Alice and a stranger can ask for in which Bob has a part, as it is answered.
 async fn seen(service: &Service) -> BTreeMap<String, Value> {
-    let targets = [
-        "/videos?part=snippet&id=bob-1,v",
-        "/videos?part=statistics&id=v",
-        "/videos?part=id&chart=mostPopular&maxResults=50",
-        "/videos?part=id&myRating=like",
-        "/channels?part=snippet&id=UCbob",
-        "/channels?part=snippet&forHandle=bob",
-        "/channels?part=statistics&id=UCalice",
-        "/channels?part=id&mySubscribers=true",
-        "/search?part=id&q=otter&maxResults=50",
-        "/search?part=id&type=video&order=title&maxResults=50",
-        "/search?part=id&type=channel,playlist&maxResults=50",
-        "/search?part=id&channelId=UCbob",
-        "/playlists?part=snippet,contentDetails&id=PLbob,UUbob,FLbob,PLalice",
-        "/playlists?part=id&channelId=UCbob",
-        "/playlistItems?part=snippet,status&playlistId=PLbob",
-        "/playlistItems?part=snippet,status&playlistId=UUbob",
-        "/playlistItems?part=snippet,status&playlistId=PLalice",
-        "/playlistItems?part=snippet&playlistId=LL",
-        "/playlistItems?part=snippet&playlistId=FL",
-        "/playlistItems?part=snippet&playlistId=HL",
-        "/channelSections?part=snippet,contentDetails&channelId=UCalice",
-        "/channelSections?part=snippet&channelId=UCbob",
-        "/channelSections?part=snippet&id=own",
-        "/subscriptions?part=snippet&mine=true",
-        "/subscriptions?part=snippet&mine=true&order=unread",
-        "/subscriptions?part=snippet&mine=true&order=alphabetical",
-        "/subscriptions?part=snippet&mine=true&forChannelId=UCbob",
-        "/subscriptions?part=snippet&mySubscribers=true",
-        "/subscriptions?part=snippet&channelId=UCbob",
-        "/subscriptions?part=snippet&id=1,2",
-        "/captions?part=snippet&videoId=bob-1",
-        "/captions/track",
-        "/commentThreads?part=snippet,replies&videoId=v",
-        "/commentThreads?part=snippet&videoId=bob-1",
-        "/commentThreads?part=snippet&channelId=UCbob",
-        "/commentThreads?part=snippet&allThreadsRelatedToChannelId=UCbob",
-        "/commentThreads?part=snippet&allThreadsRelatedToChannelId=UCalice",
-        "/commentThreads?part=snippet&id=a",
-        "/comments?part=snippet&id=a,b,c,d,a.ar,b.br",
-        "/comments?part=snippet&parentId=b",
-        "/activities?part=snippet,contentDetails&mine=true&maxResults=50",
-        "/activities?part=snippet,contentDetails&home=true&maxResults=50",
-        "/activities?part=snippet&channelId=UCbob",
-        "/activities?part=snippet&channelId=UCalice&maxResults=50",
-        "/members?part=snippet",
-    ];
     let mut seen = BTreeMap::new();
-    for target in targets {
+    for target in TARGETS {
         let path = format!("/youtube/v3{target}");
         let alice = service.ask("GET", &path, "ALICE", "").await;
         seen.insert(format!("alice {target}"), json!([alice.status, alice.json()]));
@@ -133,14 +135,14 @@ async fn seen(service: &Service) -> BTreeMap<String, Value> {
     seen
 }
 
-fn close(store: &Memory) {
+pub(crate) fn close(store: &Memory) {
     let closing = Closing { account: "bob".to_owned() };
     let mut ids = SeededIds::from_number(8);
     run_blocking(store, &mut ids, 64, |tx, _| closing::close(tx, &closing)).unwrap();
 }
 
 /// One step of what is removed afterwards; says whether there may be more.
-fn step(store: &Memory, at: u64) -> bool {
+pub(crate) fn step(store: &Memory, at: u64) -> bool {
     let mut ids = SeededIds::from_number(100 + at);
     run_blocking(store, &mut ids, 64, |tx, _| cascade::sweep(tx)).unwrap()
 }

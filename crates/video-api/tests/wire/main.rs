@@ -8,6 +8,7 @@ mod bodies;
 mod captions;
 mod channel_sections;
 mod closing;
+mod closing_interleaved;
 mod comments;
 mod costs;
 #[cfg(feature = "redb")]
