@@ -250,7 +250,9 @@ class Deletes(Suite):
     def test_a_document_that_is_none_is_refused(self):
         name = self.bucket()
         many = "".join(f"<Object><Key>{number}</Key></Object>" for number in range(1001))
-        for body in ("", "x", "<Delete/>", "<Delete><Object/></Delete>", f"<Delete>{many}</Delete>", "<Other><Object><Key>a</Key></Object></Other>"):
+        refused = request("POST", f"/{name}?delete", {"content-md5": digest64("md5", b"")}, "")
+        self.is_refused(refused, 400, "MissingRequestBodyError")
+        for body in ("x", "<Delete/>", "<Delete><Object/></Delete>", f"<Delete>{many}</Delete>", "<Other><Object><Key>a</Key></Object></Other>"):
             answer = request("POST", f"/{name}?delete", {"content-md5": digest64("md5", body.encode())}, body)
             self.is_refused(answer, 400, "MalformedXML")
         body = "<Delete><Object><Key>a</Key></Object></Delete>"

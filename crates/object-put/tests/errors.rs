@@ -113,6 +113,7 @@ fn object_rows() -> Vec<Row> {
         (Error::EntityTooSmall { number: 2, etag: text("e"), proposed: 3, least: 5_242_880 }, 400, "EntityTooSmall", "Your proposed upload is smaller than the minimum allowed size", "ProposedSize=3 MinSizeAllowed=5242880 PartNumber=2 ETag=e"),
         (Error::DigestMismatch { reason: text("The crc32c you specified did not match the calculated checksum.") }, 400, "BadDigest", "The crc32c you specified did not match the calculated checksum.", ""),
         (Error::MalformedXml, 400, "MalformedXML", MALFORMED_XML, ""),
+        (Error::MissingRequestBody, 400, "MissingRequestBodyError", "Request Body is empty", ""),
         (Error::MalformedAcl, 400, "MalformedACLError", MALFORMED_XML, ""),
         (Error::MalformedPolicy { reason: text("no") }, 400, "MalformedPolicy", "no", ""),
         (Error::MalformedChunk { reason: "odd" }, 400, "IncompleteBody", "odd", ""),

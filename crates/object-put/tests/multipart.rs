@@ -262,6 +262,10 @@ async fn a_list_that_is_wrong_is_refused_as_recorded_and_the_upload_stays() {
     for (name, value) in [("ProposedSize", "7"), ("MinSizeAllowed", "8"), ("PartNumber", "2")] {
         assert_eq!(answer.element(name).unwrap(), value);
     }
+    // A part that is not there counts before one that is too small, wherever it stands.
+    let answer = send(part("2", &two) + &part("3", &three) + &part("4", &one)).await;
+    refused(&answer, 400, "InvalidPart", invalid);
+    assert_eq!(answer.element("PartNumber").unwrap(), "4");
     assert_eq!(code(&send("<Part/>".to_owned()).await), (400, "MalformedXML".to_owned()));
     let number = "Part number must be an integer between 1 and 10000, inclusive";
     refused(&send(part("10001", &one)).await, 400, "InvalidArgument", number);

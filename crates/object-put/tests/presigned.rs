@@ -12,7 +12,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
 use object_put::request::fields::Fields;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use service::{Answer, NOW, OWNER, World};
+use service::{Answer, Draft, NOW, OWNER, World};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
@@ -26,6 +26,16 @@ fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
+/// The signer of a URL, and the service and the host that it signs for.
+#[derive(Clone, Copy)]
+struct Signer<'a> {
+    key: (&'a str, &'a str),
+    service: &'a str,
+    host: &'a str,
+}
+
+const ON_BUCKETS: Signer<'_> = Signer { key: OWNER, service: "s3", host: "localhost" };
+
 /// A URL of version 4 with these parameters, which signs the host and the headers of `signed`.
 fn version_4(
     method: &str,
@@ -33,13 +43,23 @@ fn version_4(
     carried: &[(&str, &str)],
     signed: &[(&str, &str)],
 ) -> String {
+    version_4_by(ON_BUCKETS, method, path, carried, signed)
+}
+
+fn version_4_by(
+    signer: Signer<'_>,
+    method: &str,
+    path: &str,
+    carried: &[(&str, &str)],
+    signed: &[(&str, &str)],
+) -> String {
     let time = "20261121T070626Z";
-    let scope = format!("{}/us-east-1/s3/aws4_request", &time[..8]);
-    let mut headers = vec![("host", "localhost")];
+    let scope = format!("{}/us-east-1/{}/aws4_request", &time[..8], signer.service);
+    let mut headers = vec![("host", signer.host)];
     headers.extend_from_slice(signed);
     headers.sort_unstable();
     let names = headers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";");
-    let credential = format!("{}/{scope}", OWNER.0);
+    let credential = format!("{}/{scope}", signer.key.0);
     let own = [
         ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
         ("X-Amz-Credential", credential.as_str()),
@@ -62,7 +82,7 @@ fn version_4(
     );
     let digest = hex::encode(Sha256::digest(canonical.as_bytes()));
     let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
-    let secret = format!("AWS4{}", OWNER.1).into_bytes();
+    let secret = format!("AWS4{}", signer.key.1).into_bytes();
     let key = scope.split('/').fold(secret, |key, part| mac(&key, part.as_bytes()));
     format!("{path}?{query}&X-Amz-Signature={}", hex::encode(mac(&key, text.as_bytes())))
 }
@@ -92,9 +112,20 @@ fn version_2(method: &str, path: &str, carried: &[(&str, &str)]) -> String {
 }
 
 async fn send(world: &World, method: &str, target: &str, headers: &str, body: &str) -> Answer {
+    send_to("localhost", world, method, target, headers, body).await
+}
+
+async fn send_to(
+    host: &str,
+    world: &World,
+    method: &str,
+    target: &str,
+    headers: &str,
+    body: &str,
+) -> Answer {
     let length = body.len();
     let request = format!(
-        "{method} {target} HTTP/1.1\r\nhost: localhost\r\n{headers}content-length: {length}\r\n\r\n{body}"
+        "{method} {target} HTTP/1.1\r\nhost: {host}\r\n{headers}content-length: {length}\r\n\r\n{body}"
     );
     world.exchange(request.as_bytes()).await
 }
@@ -112,7 +143,7 @@ const CARRIED: [(&str, &str); 5] = [
 ];
 
 async fn check_carried(world: &World) {
-    let head = world.send(&service::Draft::new("HEAD", "/bkt/key", b"")).await;
+    let head = world.send(&Draft::new("HEAD", "/bkt/key", b"")).await;
     assert_eq!(head.header("content-type"), Some("text/x-own"));
     assert_eq!(head.header("x-amz-meta-colour"), Some("deep blue"));
     assert_eq!(head.header("x-amz-storage-class"), Some("STANDARD_IA"));
@@ -189,4 +220,71 @@ async fn a_header_beside_a_parameter_of_its_name_must_say_the_same() {
         let answer = send(&world, "PUT", &target, header, "body").await;
         assert_eq!(answer.status, status, "{}", answer.text());
     }
+}
+
+fn code(answer: &Answer) -> String {
+    format!("{} {}", answer.status, answer.element("Code").unwrap_or_default())
+}
+
+const REFUSED: &str = "400 InvalidToken";
+const TOKEN: (&str, &str) = ("X-Amz-Security-Token", "TESTSESSIONTOKEN");
+
+#[tokio::test]
+async fn a_url_of_a_temporary_key_needs_its_own_token_and_no_other() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/key", b"bytes").await;
+    let temporary = Signer { key: ("ASIASESSIONKEY", "sessionsecret"), ..ON_BUCKETS };
+    let of_session = ("X-Amz-S3session-Token", TOKEN.1);
+    for (signer, carried, expected) in [
+        (temporary, vec![TOKEN], "200 "),
+        (temporary, vec![], REFUSED),
+        (temporary, vec![(TOKEN.0, "")], REFUSED),
+        (temporary, vec![(TOKEN.0, "TESTSESSIONTOKE")], REFUSED),
+        (temporary, vec![TOKEN, of_session], REFUSED),
+        (ON_BUCKETS, vec![], "200 "),
+        (ON_BUCKETS, vec![TOKEN], REFUSED),
+        (ON_BUCKETS, vec![of_session], REFUSED),
+    ] {
+        let target = version_4_by(signer, "GET", "/bkt/key", &carried, &[]);
+        let answer = send(&world, "GET", &target, "", "").await;
+        assert_eq!(code(&answer), expected, "{} {carried:?}", signer.key.0);
+    }
+    let target = version_4_by(temporary, "GET", "/bkt/key", &[TOKEN], &[]);
+    for (changed, expected) in [
+        (target.replace(TOKEN.1, "OTHER"), REFUSED),
+        (format!("{target}&{}={}", TOKEN.0, TOKEN.1), "403 SignatureDoesNotMatch"),
+    ] {
+        assert_eq!(code(&send(&world, "GET", &changed, "", "").await), expected, "{changed}");
+    }
+}
+
+#[tokio::test]
+async fn a_url_of_a_session_needs_its_token_by_its_own_name_and_no_other() {
+    let world = World::new(NOW).await;
+    let (session, other) = (world.session(NOW).await, world.session(NOW).await);
+    let put = Draft::zonal("PUT", "/key", b"bytes").within(&session);
+    assert_eq!(world.send(&put).await.status, 200);
+    let host = "mybkt--use1-az4--x-s3.localhost";
+    let own = Signer { key: session.key, service: "s3express", host };
+    let name = "X-Amz-S3session-Token";
+    let token = session.token.as_str();
+    for (signer, carried, expected) in [
+        (own, vec![(name, token)], "200 "),
+        (own, vec![], REFUSED),
+        (own, vec![(name, &token[1..])], REFUSED),
+        (own, vec![(name, other.token.as_str())], REFUSED),
+        (own, vec![(TOKEN.0, token)], REFUSED),
+        (own, vec![(name, token), TOKEN], REFUSED),
+        (own, vec![(name, token), (TOKEN.0, token)], REFUSED),
+        (Signer { service: "s3", ..own }, vec![(name, token)], REFUSED),
+        (Signer { key: OWNER, ..own }, vec![(name, token)], REFUSED),
+    ] {
+        let target = version_4_by(signer, "GET", "/key", &carried, &[]);
+        let answer = send_to(host, &world, "GET", &target, "", "").await;
+        assert_eq!(code(&answer), expected, "{target}");
+    }
+    let get = Draft::zonal("GET", "/key", b"").within(&session);
+    assert_eq!(code(&world.send(&get).await), "200 ");
+    let with_another = get.with("x-store-security-token", TOKEN.1);
+    assert_eq!(code(&world.send(&with_another).await), REFUSED);
 }

@@ -14,6 +14,7 @@ use crate::auth::digest::{digits, hmac_sha256, sha256};
 use crate::auth::key_pair::{Claim, KeyPair};
 use crate::auth::payload::{CONTENT_SHA256, Payload};
 use crate::auth::scope::{ServiceScope, malformed};
+use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified, check_token};
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::{Dialect, sigv2};
@@ -237,7 +238,7 @@ impl<'r> SigV4Credentials<'r> {
             valid_seconds: None,
             payload,
             payload_text,
-            token: token(fields, None)?,
+            token: token(fields, |_| None, access_key)?,
             algorithm,
         })
     }
@@ -305,7 +306,7 @@ impl<'r> SigV4Credentials<'r> {
             valid_seconds: Some(valid_seconds),
             payload,
             payload_text,
-            token: token(fields, get("Security-Token").or_else(|| get("S3session-Token")))?,
+            token: token(fields, get, access_key)?,
             algorithm,
         })
     }
@@ -483,16 +484,24 @@ fn day_of(scope: &str) -> &str {
     scope.split('/').next().unwrap_or_default()
 }
 
-/// The session token of a request, by header or parameter.
+/// The token of a request, by parameter or header. That of a session on a directory bucket has a name of its own; a second one, which would
+/// count for nothing, is refused.
 fn token<'r>(
     fields: &Fields<'r>,
-    parameter: Option<&'r str>,
+    parameter: impl Fn(&str) -> Option<&'r str>,
+    access_key: &str,
 ) -> Result<Option<Cow<'r, str>>, Error> {
-    let header = match fields.get("x-store-security-token")? {
-        None => fields.get("x-store-s3session-token")?,
-        token => token,
+    let sent = |name: &str, header: &str| match parameter(name) {
+        None => fields.get(header),
+        token => Ok(token.map(Cow::Borrowed)),
     };
-    Ok(parameter.map(Cow::Borrowed).or(header))
+    let temporary = sent("Security-Token", "x-store-security-token")?;
+    let of_session = sent("S3session-Token", "x-store-s3session-token")?;
+    match (temporary, of_session) {
+        (Some(_), Some(_)) => Err(Error::InvalidToken),
+        (Some(_), None) if is_session_key(access_key) => Err(Error::InvalidToken),
+        (temporary, of_session) => Ok(temporary.or(of_session)),
+    }
 }
 
 /// Seconds for which a presigned URL is valid: a second to a week.

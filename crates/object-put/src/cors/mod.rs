@@ -55,8 +55,9 @@ impl Cors {
     /// `MalformedXml`; `InvalidRequest` for a method, a wildcard or an id that a rule cannot have.
     pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
         let root = Element::parse(body, "CORSConfiguration")?;
-        let rules = root.all("CORSRule").map(CorsRule::of).collect::<Result<Vec<_>, _>>()?;
-        if rules.is_empty() || rules.len() > RULES_MAX || root.children.len() > rules.len() {
+        root.has_only(&[], &["CORSRule"])?;
+        let rules = root.children.iter().map(CorsRule::of).collect::<Result<Vec<_>, _>>()?;
+        if rules.is_empty() || rules.len() > RULES_MAX {
             return Err(Error::MalformedXml);
         }
         Ok(Self(rules))
@@ -106,7 +107,9 @@ impl CorsRule {
                 Some(text) => Some(text.parse().map_err(|_| Error::MalformedXml)?),
             },
         };
-        if rule.origins.is_empty() || rule.methods.is_empty() {
+        let is_negative = rule.max_age_seconds.is_some_and(i32::is_negative);
+        let names_nobody = rule.origins.is_empty() || rule.origins.iter().any(String::is_empty);
+        if names_nobody || rule.methods.is_empty() || is_negative {
             return Err(Error::MalformedXml);
         }
         if rule.id.as_ref().is_some_and(|id| id.chars().count() > ID_CHARACTERS_MAX) {
@@ -264,10 +267,15 @@ mod tests {
         assert_eq!(rules("<CORSRule><AllowedOrigin>*</AllowedOrigin></CORSRule>"), malformed);
         assert_eq!(rules("<CORSRule><AllowedMethod>GET</AllowedMethod></CORSRule>"), malformed);
         assert_eq!(rules(&rule("*", "GET", "<MaxAgeSeconds>x</MaxAgeSeconds>")), malformed);
+        assert_eq!(rules(&rule("*", "GET", "<MaxAgeSeconds>-1</MaxAgeSeconds>")), malformed);
+        assert_eq!(rules(&rule("", "GET", "")), malformed);
+        assert_eq!(rules(&rule("*", "GET", "<AllowedOrigin/>")), malformed);
+        assert_eq!(rules(&(rule("*", "GET", "") + "x")), malformed);
         assert_eq!(rules(&rule("*", "GET", "").repeat(101)), malformed);
         for wrong in [
             rule("*", "MYMETHOD", ""),
             rule("*", "get", ""),
+            rule("*", "", ""),
             rule("*", "OPTIONS", ""),
             rule("http://*.*", "GET", ""),
             rule("*", "GET", "<AllowedHeader>*-*</AllowedHeader>"),

@@ -550,6 +550,9 @@ pub enum Error {
         "The XML you provided was not well-formed or did not validate against our published schema"
     )]
     MalformedXml,
+    /// There is no document where the operation has one.
+    #[error("Request Body is empty")]
+    MissingRequestBody,
     /// The XML of an ACL is not one.
     #[error(
         "The XML you provided was not well-formed or did not validate against our published schema"

@@ -106,6 +106,7 @@ impl Coded for Error {
             Self::InvalidPart { .. } => Row::of(400, "InvalidPart"),
             Self::EntityTooSmall { .. } => Row::of(400, "EntityTooSmall"),
             Self::MalformedXml => Row::of(400, "MalformedXML"),
+            Self::MissingRequestBody => Row::of(400, "MissingRequestBodyError"),
             Self::MalformedAcl => Row::of(400, "MalformedACLError"),
             Self::MalformedPolicy { .. } => Row::of(400, "MalformedPolicy"),
             Self::MalformedChunk { .. } => Row::of(400, "IncompleteBody"),

@@ -139,10 +139,12 @@ fn read_location(call: &Call<'_>) -> Result<ZoneKind, Error> {
     if call.body.is_empty() {
         return Err(Error::request("A directory bucket is made with its location and its kind."));
     }
-    let root = Element::parse(call.body, "CreateBucketConfiguration")?;
+    let root = configuration(call)?;
     let missing = || Error::request("A directory bucket is made with its location and its kind.");
     let location = root.child("Location").ok_or_else(missing)?;
     let bucket = root.child("Bucket").ok_or_else(missing)?;
+    location.has_only(&["Type", "Name"], &[])?;
+    bucket.has_only(&["Type", "DataRedundancy"], &[])?;
     let named = location.required("Type")?;
     let (_, redundancy, kind) =
         KINDS.into_iter().find(|(name, ..)| *name == named).ok_or(Error::MalformedXml)?;
@@ -161,12 +163,19 @@ fn read_location(call: &Call<'_>) -> Result<ZoneKind, Error> {
     Ok(kind)
 }
 
+/// The `CreateBucketConfiguration` document of a request.
+fn configuration(call: &Call<'_>) -> Result<Element, Error> {
+    let root = Element::parse(call.body, "CreateBucketConfiguration")?;
+    root.has_only(&["LocationConstraint", "Location", "Bucket", "Tags"], &[])?;
+    Ok(root)
+}
+
 /// The body may name the region of the bucket, which is the service's own, and give it tags.
 fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
     if call.body.is_empty() {
         return Ok(None);
     }
-    let root = Element::parse(call.body, "CreateBucketConfiguration")?;
+    let root = configuration(call)?;
     if root.child("Location").is_some() || root.child("Bucket").is_some() {
         return Err(Error::InvalidBucketName { bucket: call.bucket_name.to_owned() });
     }

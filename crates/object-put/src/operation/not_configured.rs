@@ -59,9 +59,10 @@ const SWITCHES: &[(&str, &str, SwitchesOff)] = &[
     ("PutBucketAccelerateConfiguration", "AccelerateConfiguration", |root| {
         says(root, "Suspended", "Enabled")
     }),
-    ("PutBucketLogging", "BucketLoggingStatus", |root| Ok(root.children.is_empty())),
+    ("PutBucketLogging", "BucketLoggingStatus", |root| is_without(root, &["LoggingEnabled"], &[])),
     ("PutBucketNotificationConfiguration", "NotificationConfiguration", |root| {
-        Ok(root.children.is_empty())
+        let often = ["TopicConfiguration", "QueueConfiguration", "CloudFunctionConfiguration"];
+        is_without(root, &["EventBridgeConfiguration"], &often)
     }),
 ];
 
@@ -89,11 +90,18 @@ pub fn state(operation: &str) -> Option<&'static str> {
 
 /// Tells whether the status of a document is the one that switches off.
 fn says(root: &Element, off: &str, on: &str) -> Result<bool, Error> {
+    root.has_only(&["Status"], &[])?;
     match root.required("Status")? {
         status if status == off => Ok(true),
         status if status == on => Ok(false),
         _ => Err(Error::MalformedXml),
     }
+}
+
+/// Tells whether a document has none of the elements that it may have.
+fn is_without(root: &Element, once: &[&str], often: &[&str]) -> Result<bool, Error> {
+    root.has_only(once, often)?;
+    Ok(root.children.is_empty())
 }
 
 /// A read of what was never set.

@@ -51,12 +51,19 @@ struct RestoreRequest {
 
 impl RestoreRequest {
     fn from_xml(body: &[u8]) -> Result<Self, Error> {
+        const OF_QUERIES: [&str; 3] = ["Type", "SelectParameters", "OutputLocation"];
         let root = Element::parse(body, "RestoreRequest")?;
-        if root.child("SelectParameters").is_some() || root.child("OutputLocation").is_some() {
+        if OF_QUERIES.iter().any(|name| root.child(name).is_some()) {
             return Err(Error::OperationNotImplemented { operation: "RestoreObject with a query" });
         }
-        let parameters = root.child("GlacierJobParameters");
-        let tier = parameters.and_then(|own| own.text_of("Tier")).or_else(|| root.text_of("Tier"));
+        root.has_only(&["Days", "GlacierJobParameters", "Tier", "Description"], &[])?;
+        let tier = match root.child("GlacierJobParameters") {
+            None => root.text_of("Tier"),
+            Some(own) => {
+                own.has_only(&["Tier"], &[])?;
+                Some(own.required("Tier")?)
+            }
+        };
         let tier = match tier {
             None => Tier::default(),
             Some("Standard") => Tier::Standard,
@@ -125,7 +132,15 @@ mod tests {
             let expected = RestoreRequest { days: 1, tier: Tier::Bulk };
             assert_eq!(read(&format!("<Days>1</Days>{tier}")), Ok(expected));
         }
-        for inner in ["", "<Days/>", "<Days>x</Days>", "<Days>1</Days><Tier>Fast</Tier>"] {
+        for inner in [
+            "",
+            "<Days/>",
+            "<Days>x</Days>",
+            "<Days>1</Days><Tier>Fast</Tier>",
+            "<Days>1</Days><Days>2</Days>",
+            "<Days>1</Days><GlacierJobParameters/>",
+            "<Days>1</Days><Other/>",
+        ] {
             assert_eq!(read(inner), Err(Error::MalformedXml), "{inner}");
         }
         for days in ["0", "-1", "36501", "99999999999"] {

@@ -13,6 +13,45 @@ pub const XML_BYTES_MAX: usize = 1024 * 1024;
 const DEPTH_MAX: usize = 32;
 /// The most elements of a body: `DeleteObjects` with 1,000 keys needs some 8,000.
 const ELEMENTS_MAX: usize = 40_000;
+/// The elements of all documents that hold others; every other one holds a text.
+const HOLDERS: [&str; 36] = [
+    "AbortIncompleteMultipartUpload",
+    "AccessControlList",
+    "And",
+    "ApplyServerSideEncryptionByDefault",
+    "BlockedEncryptionTypes",
+    "Bucket",
+    "CORSRule",
+    "CloudFunctionConfiguration",
+    "Condition",
+    "DefaultRetention",
+    "ErrorDocument",
+    "EventBridgeConfiguration",
+    "Expiration",
+    "Filter",
+    "GlacierJobParameters",
+    "Grant",
+    "Grantee",
+    "IndexDocument",
+    "Location",
+    "LoggingEnabled",
+    "NoncurrentVersionExpiration",
+    "NoncurrentVersionTransition",
+    "Object",
+    "Owner",
+    "Part",
+    "QueueConfiguration",
+    "Redirect",
+    "RedirectAllRequestsTo",
+    "RoutingRule",
+    "RoutingRules",
+    "Rule",
+    "Tag",
+    "TagSet",
+    "Tags",
+    "TopicConfiguration",
+    "Transition",
+];
 
 /// An element of a request body. Names are local names: prefixes and namespaces say nothing here.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,8 +70,8 @@ impl Element {
     /// Reads a document whose root is called `root`.
     ///
     /// # Errors
-    /// [`Error::MalformedXml`] for what is no XML, has another root, a NUL, or more than 1 MiB, 32 levels or 40,000 elements;
-    /// for document type declarations and entities of their own, which a request has no use for.
+    /// [`Error::MissingRequestBody`] for nothing at all; [`Error::MalformedXml`] for what is no XML, has another root, a NUL, or more than
+    /// 1 MiB, 32 levels or 40,000 elements; for document type declarations and entities of their own, which a request has no use for.
     pub fn parse(bytes: &[u8], root: &str) -> Result<Self, Error> {
         Self::parse_within(bytes, root, XML_BYTES_MAX, ELEMENTS_MAX)
     }
@@ -47,6 +86,9 @@ impl Element {
         bytes_max: usize,
         elements_max: usize,
     ) -> Result<Self, Error> {
+        if bytes.is_empty() {
+            return Err(Error::MissingRequestBody);
+        }
         let document = Self::document(bytes, bytes_max, elements_max);
         document.filter(|element| element.name == root).ok_or(Error::MalformedXml)
     }
@@ -57,10 +99,12 @@ impl Element {
         if text.len() > bytes_max || text.contains('\0') {
             return None;
         }
-        let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
+        // A byte order mark at the beginning is the reader's to pass over.
+        let mut reader = Reader::from_str(text);
         let mut open: Vec<Self> = Vec::new();
         let mut done: Option<Self> = None;
         let mut count = 0;
+        let mut is_first = true;
         loop {
             let closed = match reader.read_event().ok()? {
                 Event::Start(start) => {
@@ -77,6 +121,8 @@ impl Element {
                     push_text(&mut open, &text.xml10_content())?;
                     None
                 }
+                // Beside the root there may be blanks, but no section.
+                Event::CData(_) if open.is_empty() => return None,
                 Event::CData(text) => {
                     push_text(&mut open, &text.xml10_content())?;
                     None
@@ -90,9 +136,11 @@ impl Element {
                     None
                 }
                 Event::DocType(_) => return None,
+                Event::Decl(_) if !is_first => return None,
                 Event::Eof => break,
                 Event::Decl(_) | Event::PI(_) | Event::Comment(_) => None,
             };
+            is_first = false;
             if open.len() > DEPTH_MAX || count > elements_max {
                 return None;
             }
@@ -131,17 +179,18 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// Checks that its children are these: each of `once` one time at most, those of `often` as often as they like. For documents in which a
-    /// child says what is spared: one that is passed over would take more than was meant.
+    /// Checks that its children are these, with blanks alone between them: each of `once` one time at most, those of `often` as often as they
+    /// like, and children of their own only in those that hold some. What is passed over may be what was to be spared, or all that was meant.
     ///
     /// # Errors
     /// [`Error::MalformedXml`].
     pub fn has_only(&self, once: &[&str], often: &[&str]) -> Result<(), Error> {
-        let is_known = |child: &Self| {
-            often.contains(&&*child.name)
-                || (once.contains(&&*child.name) && self.all(&child.name).count() == 1)
+        let fits = |child: &Self| {
+            let is_known = often.contains(&&*child.name)
+                || (once.contains(&&*child.name) && self.all(&child.name).count() == 1);
+            is_known && (child.children.is_empty() || HOLDERS.contains(&&*child.name))
         };
-        match self.children.iter().all(is_known) {
+        match self.text.trim().is_empty() && self.children.iter().all(fits) {
             true => Ok(()),
             false => Err(Error::MalformedXml),
         }
@@ -335,8 +384,8 @@ mod tests {
 
     #[test]
     fn prefixes_and_namespaces_say_nothing() {
-        let text = br#"<?xml version="1.0"?><!-- c --><p:A xmlns:p="n"><p:B x:type="T"/> <![CDATA[<]]></p:A>"#;
-        let element = Element::parse(text, "A").unwrap();
+        let text = "\u{feff}<?xml version=\"1.0\"?><!-- c --><p:A xmlns:p=\"n\"><p:B x:type=\"T\"/> <![CDATA[<]]></p:A>\n<!-- d -->";
+        let element = Element::parse(text.as_bytes(), "A").unwrap();
         assert_eq!(element.child("B").unwrap().attribute("type"), Some("T"));
         assert_eq!(element.text.trim(), "<");
     }
@@ -346,7 +395,7 @@ mod tests {
         let deep = format!("{}{}", "<A>".repeat(40), "</A>".repeat(40));
         let long = format!("<A>{}</A>", "x".repeat(XML_BYTES_MAX));
         for text in [
-            "",
+            " ",
             "A",
             "<A>",
             "<A></B>",
@@ -354,6 +403,11 @@ mod tests {
             "<B/>",
             "<A/>x",
             "<A>&own;</A>",
+            "<A/><![CDATA[ ]]>",
+            "<A/><?xml version=\"1.0\"?>",
+            " <?xml version=\"1.0\"?><A/>",
+            "\u{feff}\u{feff}<A/>",
+            "<A b=\"1\" b=\"2\"/>",
             "<A>\0</A>",
             "<A>&#0;</A>",
             "<!DOCTYPE A [<!ENTITY x \"y\">]><A>&x;</A>",
@@ -362,6 +416,34 @@ mod tests {
         ] {
             let short = text.get(..60).unwrap_or(text);
             assert_eq!(Element::parse(text.as_bytes(), "A"), Err(Error::MalformedXml), "{short}");
+        }
+        assert_eq!(Element::parse(b"", "A"), Err(Error::MissingRequestBody));
+    }
+
+    #[test]
+    fn nothing_of_an_element_is_passed_over() {
+        let check = |inner: &str| {
+            let text = format!("<A>{inner}</A>");
+            Element::parse(text.as_bytes(), "A").unwrap().has_only(&["Key", "Filter"], &["Tag"])
+        };
+        for inner in [
+            "",
+            " <Key>k</Key>\n<!-- c --><Tag/><Tag><Key/></Tag>",
+            "<Key><![CDATA[k]]></Key>",
+            "<Filter><Key/></Filter>",
+        ] {
+            assert_eq!(check(inner), Ok(()), "{inner}");
+        }
+        for inner in [
+            "<Other/>",
+            "<Key/><Key/>",
+            "<Filter/><Filter/>",
+            "<Key>k<Tag/></Key>",
+            "<Key><Key>k</Key></Key>",
+            "k<Key/>",
+            "<Key/><![CDATA[k]]>",
+        ] {
+            assert_eq!(check(inner), Err(Error::MalformedXml), "{inner}");
         }
     }
 }

@@ -200,8 +200,11 @@ pub fn missing_configuration() -> Error {
 /// The legal hold of a `LegalHold` document.
 ///
 /// # Errors
-/// `MalformedXml`.
+/// `MalformedXml`, without content too.
 pub fn hold_from_xml(body: &[u8]) -> Result<bool, Error> {
+    if body.is_empty() {
+        return Err(Error::MalformedXml);
+    }
     let document = Element::parse(body, "LegalHold")?;
     document.has_only(&["Status"], &[])?;
     match document.text_of("Status") {

@@ -97,8 +97,9 @@ impl Tags {
     /// The tags of a bucket that is being made, as children of its configuration's element.
     ///
     /// # Errors
-    /// As [`Tags::of_element`].
+    /// As [`Tags::from_xml`].
     pub fn of_new_bucket(set: &Element) -> Result<Self, Error> {
+        set.has_only(&[], &["Tag"])?;
         Self::of_element(set, TagTarget::Bucket).map_err(|error| match error {
             Error::InvalidTag { key, value, reason } if reason == TagTarget::Bucket.reserved() => {
                 Error::InvalidTag {

@@ -14,6 +14,8 @@ use crate::store::tables::BUCKET_CONFIGS;
 pub const CONFIG_NAME: &str = "website";
 /// The most rules of a website.
 const RULES_MAX: usize = 50;
+const KEY_PREFIX: &str = "ReplaceKeyPrefixWith";
+const KEY: &str = "ReplaceKeyWith";
 
 /// The website of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,11 +101,14 @@ impl Website {
     /// `MalformedXml`; `InvalidArgument`, `InvalidRequest`, as the real service words them.
     pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
         let root = Element::parse(body, "WebsiteConfiguration")?;
+        let once = ["RedirectAllRequestsTo", "IndexDocument", "ErrorDocument", "RoutingRules"];
+        root.has_only(&once, &[])?;
         if let Some(all) = root.child("RedirectAllRequestsTo") {
             if root.children.len() > 1 {
                 let reason = "RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.";
                 return Err(Error::argument("RedirectAllRequestsTo", Some("not null"), reason));
             }
+            all.has_only(&["HostName", "Protocol"], &[])?;
             let host = all.required("HostName")?.to_owned();
             if host.is_empty() {
                 return Err(Error::MalformedXml);
@@ -115,6 +120,7 @@ impl Website {
                 "A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty";
             Error::argument("IndexDocument", Some("null"), reason)
         })?;
+        index.has_only(&["Suffix"], &[])?;
         let index = index.text_of("Suffix").unwrap_or_default();
         if index.is_empty() || index.contains('/') {
             let reason = "The IndexDocument Suffix is not well formed";
@@ -123,6 +129,7 @@ impl Website {
         let error = match root.child("ErrorDocument") {
             None => None,
             Some(own) => {
+                own.has_only(&["Key"], &[])?;
                 Some(own.text_of("Key").filter(|key| !key.is_empty()).ok_or(Error::MalformedXml)?)
             }
         };
@@ -167,7 +174,8 @@ impl Website {
 
 /// The rules of an element.
 fn rules(element: &Element) -> Result<Vec<RoutingRule>, Error> {
-    let rules = element.all("RoutingRule").map(RoutingRule::of).collect::<Result<Vec<_>, _>>()?;
+    element.has_only(&[], &["RoutingRule"])?;
+    let rules = element.children.iter().map(RoutingRule::of).collect::<Result<Vec<_>, _>>()?;
     match rules.len() {
         0 => Err(Error::MalformedXml),
         count if count > RULES_MAX => Err(Error::request(format!(
@@ -193,12 +201,16 @@ fn status(
 
 impl RoutingRule {
     fn of(element: &Element) -> Result<Self, Error> {
+        element.has_only(&["Condition", "Redirect"], &[])?;
         let redirect = element.child("Redirect").ok_or(Error::MalformedXml)?;
+        let once = ["HostName", "HttpRedirectCode", "Protocol", KEY_PREFIX, KEY];
+        redirect.has_only(&once, &[])?;
         let empty = Element::default();
         let condition = match element.child("Condition") {
             None => &empty,
             Some(condition) => condition,
         };
+        condition.has_only(&["HttpErrorCodeReturnedEquals", "KeyPrefixEquals"], &[])?;
         let fault = status(
             condition,
             "HttpErrorCodeReturnedEquals",
@@ -216,8 +228,8 @@ impl RoutingRule {
             ));
         }
         let protocol = protocol(redirect)?;
-        let new_prefix = optional(redirect, "ReplaceKeyPrefixWith");
-        let new_key = optional(redirect, "ReplaceKeyWith");
+        let new_prefix = optional(redirect, KEY_PREFIX);
+        let new_key = optional(redirect, KEY);
         if new_prefix.is_some() && new_key.is_some() {
             return Err(Error::request(
                 "You can only define ReplaceKeyPrefix or ReplaceKey but not both.",
@@ -234,6 +246,11 @@ impl RoutingRule {
             },
         )?;
         let host = optional(redirect, "HostName").filter(|host| !host.is_empty());
+        // It would lead every request to itself.
+        let leads = [&host, &protocol, &new_prefix, &new_key].into_iter().any(Option::is_some);
+        if !leads && status.is_none() {
+            return Err(Error::MalformedXml);
+        }
         Ok(Self { fault, prefix, host, status, protocol, new_prefix, new_key })
     }
 
@@ -249,8 +266,8 @@ impl RoutingRule {
                 writer.text_if("HostName", self.host.as_ref());
                 writer.text_if("HttpRedirectCode", self.status);
                 writer.text_if("Protocol", self.protocol.as_ref());
-                writer.text_if("ReplaceKeyPrefixWith", self.new_prefix.as_ref());
-                writer.text_if("ReplaceKeyWith", self.new_key.as_ref());
+                writer.text_if(KEY_PREFIX, self.new_prefix.as_ref());
+                writer.text_if(KEY, self.new_key.as_ref());
             });
         });
     }
@@ -353,8 +370,22 @@ mod tests {
             format!("{INDEX}<ErrorDocument/>"),
             format!("{INDEX}<RoutingRules/>"),
             format!("{INDEX}<RoutingRules><RoutingRule/></RoutingRules>"),
+            format!("{INDEX}{INDEX}"),
+            format!("{INDEX}<Other/>"),
+            INDEX.replace("index.html", "<Suffix>index.html</Suffix>"),
+            "<RedirectAllRequestsTo><HostName>a</HostName><HostName>b</HostName></RedirectAllRequestsTo>".to_owned(),
         ] {
             assert_eq!(read(&inner), Err(Error::MalformedXml), "{inner}");
+        }
+        for rule in [
+            "<Redirect/>",
+            "<Redirect><HostName/></Redirect>",
+            "<Redirect><HostName>a</HostName><HostName>b</HostName></Redirect>",
+            "<Redirect><HostName>a</HostName></Redirect><Redirect><HostName>b</HostName></Redirect>",
+            "<Redirect><HostName>a</HostName><Other/></Redirect>",
+            "<Condition><KeyPrefixEquals>a</KeyPrefixEquals><KeyPrefixEquals>b</KeyPrefixEquals></Condition><Redirect><HostName>a</HostName></Redirect>",
+        ] {
+            assert_eq!(with_rule(rule), Err(Error::MalformedXml), "{rule}");
         }
     }
 }

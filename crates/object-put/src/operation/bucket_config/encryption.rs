@@ -63,16 +63,16 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     const ELEMENT: &str = "ApplyServerSideEncryptionByDefault";
     const BLOCKED: &str = "BlockedEncryptionTypes";
     let root = Element::parse(call.body, "ServerSideEncryptionConfiguration")?;
-    let mut rules = root.all("Rule");
-    let (Some(rule), None) = (rules.next(), rules.next()) else {
-        return Err(Error::MalformedXml);
-    };
+    root.has_only(&["Rule"], &[])?;
+    let rule = root.child("Rule").ok_or(Error::MalformedXml)?;
     rule.has_only(&[ELEMENT, "BucketKeyEnabled", BLOCKED], &[])?;
-    let blocked = rule.child(BLOCKED).into_iter().flat_map(|blocked| &blocked.children);
-    if blocked.into_iter().any(|blocked| blocked.text.trim() != "NONE") {
-        return Err(Error::OperationNotImplemented {
-            operation: "PutBucketEncryption with BlockedEncryptionTypes",
-        });
+    if let Some(blocked) = rule.child(BLOCKED) {
+        blocked.has_only(&[], &["EncryptionType"])?;
+        if blocked.children.iter().any(|blocked| blocked.text.trim() != "NONE") {
+            return Err(Error::OperationNotImplemented {
+                operation: "PutBucketEncryption with BlockedEncryptionTypes",
+            });
+        }
     }
     let is_directory = call.bucket()?.kind == BucketKind::Directory;
     let bucket_key = match rule.text_of("BucketKeyEnabled") {
@@ -86,6 +86,7 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
         Some(_) => return Err(Error::MalformedXml),
     };
     let default = rule.child(ELEMENT).ok_or(Error::MalformedXml)?;
+    default.has_only(&["SSEAlgorithm", "KMSMasterKeyID"], &[])?;
     let names = call.dialect().names();
     let mode = match default.required("SSEAlgorithm")? {
         SERVICE_MANAGED => BucketMode::ServiceManaged,

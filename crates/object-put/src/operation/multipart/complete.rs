@@ -75,7 +75,7 @@ impl Completion {
     ///
     /// # Errors
     /// `NoSuchUpload`; those of the conditions; the fault of the `document`; `InvalidPartOrder`; `InvalidRequest` for another type of checksum
-    /// than the upload's; of each part `InvalidPart`, `InvalidRequest` for a checksum that is missing, `DigestMismatch`, `EntityTooSmall`;
+    /// than the upload's; of each part `InvalidPart`, `InvalidRequest` for a checksum that is missing, `DigestMismatch`; `EntityTooSmall`;
     /// `InvalidRequest` for another size, `DigestMismatch` for another checksum of the whole.
     pub fn decide(
         call: &Call<'_>,
@@ -360,7 +360,8 @@ struct PartCheck<'a> {
 }
 
 impl PartCheck<'_> {
-    /// The parts that the document names, and what they come to. Both lists ascend, so one walk over the rows finds all.
+    /// The parts that the document names, and what they come to. Both lists ascend, so one walk over the rows finds all. That each is there
+    /// counts before its size.
     fn parts(
         &self,
         document: &PartDocument,
@@ -371,12 +372,14 @@ impl PartCheck<'_> {
         let mut found = Vec::with_capacity(document.0.len());
         let mut rows = PartRows::new(self.upload.number, document.0.len());
         let last = document.0.last().map(|named| named.number);
+        let mut too_small = None;
         for named in &document.0 {
             let listed = rows.find(tx, named.number)?;
             let listed = listed.ok_or_else(|| self.invalid(named))?;
             self.check(named, &listed)?;
-            if listed.part.bytes < self.least && Some(named.number) != last {
-                return Err(Error::EntityTooSmall {
+            let is_small = listed.part.bytes < self.least && Some(named.number) != last;
+            if is_small && too_small.is_none() {
+                too_small = Some(Error::EntityTooSmall {
                     number: named.number,
                     etag: listed.etag(),
                     proposed: listed.part.bytes,
@@ -386,7 +389,7 @@ impl PartCheck<'_> {
             digests.append(&listed.tag, &listed.checksum.value, listed.part.bytes);
             found.push(listed);
         }
-        Ok((found, digests.finish()))
+        too_small.map_or_else(|| Ok((found, digests.finish())), Err)
     }
 
     fn invalid(&self, named: &NamedPart) -> Error {

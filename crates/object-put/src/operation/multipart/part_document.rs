@@ -36,12 +36,23 @@ impl PartDocument {
     /// `MalformedXml`, for more than 10,000 parts too; `InvalidRequest` for none; `InvalidArgument` for a number that no part has.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let root = "CompleteMultipartUpload";
-        let document = Element::parse_within(bytes, root, DOCUMENT_BYTES_MAX, ELEMENTS_MAX)?;
+        let document = match Element::parse_within(bytes, root, DOCUMENT_BYTES_MAX, ELEMENTS_MAX) {
+            Err(Error::MissingRequestBody) => Err(Error::MalformedXml),
+            read => read,
+        }?;
+        document.has_only(&[], &["Part"])?;
+        let checksums: Vec<_> =
+            ALGORITHMS.iter().map(|row| format!("Checksum{}", row.name)).collect();
+        let names: Vec<_> = ["PartNumber", "ETag"]
+            .into_iter()
+            .chain(checksums.iter().map(String::as_str))
+            .collect();
         let mut parts = Vec::new();
-        for element in document.all("Part") {
+        for element in &document.children {
             if parts.len() >= usize::try_from(PARTS_MAX).unwrap_or(usize::MAX) {
                 return Err(Error::MalformedXml);
             }
+            element.has_only(&names, &[])?;
             parts.push(named_part(element)?);
         }
         if parts.is_empty() {
@@ -92,8 +103,7 @@ fn named_part(element: &Element) -> Result<NamedPart, Error> {
     number.parse::<i64>().map_err(|_| Error::MalformedXml)?;
     let checksums = element.children.iter().filter_map(|child| {
         let name = child.name.strip_prefix("Checksum")?;
-        let known = ALGORITHMS.iter().any(|row| row.name == name);
-        known.then(|| (name.to_owned(), child.text.trim().to_owned()))
+        Some((name.to_owned(), child.text.trim().to_owned()))
     });
     Ok(NamedPart {
         number: part_number(Some(number))?,
@@ -140,6 +150,22 @@ mod tests {
             assert_eq!(document(parts), Err(Error::MalformedXml), "{parts}");
         }
         assert_eq!(document(&part(1).replace(">1<", ">x<")), Err(Error::MalformedXml));
+        let sum = "<ChecksumCRC32>AAAAAA==</ChecksumCRC32>";
+        let with = |more: &str| part(1).replace("</Part>", &format!("{more}</Part>"));
+        assert!(document(&with(sum)).is_ok());
+        for parts in [
+            with("<PartNumber>1</PartNumber>"),
+            with("<ETag>a</ETag>"),
+            with(&sum.repeat(2)),
+            with("<ChecksumMD6>AAAAAA==</ChecksumMD6>"),
+            with("<Size>1</Size>"),
+            with("x"),
+            part(1) + "<Other/>",
+            part(1) + "x",
+            part(1).replace(">1<", "><PartNumber>1</PartNumber>1<"),
+        ] {
+            assert_eq!(document(&parts), Err(Error::MalformedXml), "{parts}");
+        }
         assert_eq!(PartDocument::parse(b""), Err(Error::MalformedXml));
     }
 

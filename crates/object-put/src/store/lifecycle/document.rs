@@ -49,7 +49,7 @@ impl Lifecycle {
     /// rule, or in two.
     pub fn from_xml(body: &[u8], mut draw: impl FnMut() -> String) -> Result<Self, Error> {
         let mut root = Element::parse(body, "LifecycleConfiguration")?;
-        root.children.retain(|child| child.name == "Rule");
+        root.has_only(&[], &["Rule"])?;
         let generation = match root.children.first() {
             None => return Err(Error::MalformedXml),
             Some(first) if first.child("Filter").is_some() => Generation::Filters,
@@ -234,6 +234,7 @@ fn read_filter(element: &Element) -> Result<Filter, Error> {
         Some(both) => (both, both.children.len() > 1),
         None => (element, false),
     };
+    element.has_only(&["And", "Prefix", LARGER, SMALLER, "Tag"], &[])?;
     scope.has_only(&["Prefix", LARGER, SMALLER], &["Tag"])?;
     // A filter has one condition, or none for every object; several stand together in one element.
     if element.children.len() > 1 || (scope.name == "And" && !several) {
