@@ -317,6 +317,62 @@ fn the_focus_of_a_minimized_window_goes_to_the_next_that_is_to_be_seen() {
 }
 
 #[test]
+fn a_window_that_closes_has_no_focus_to_pass_on_where_another_one_gave_it_up() {
+    let mut bench = Bench::new();
+    let behind = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    let front = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    bench.call("windows.update", json!([front["id"], { "focused": false }]));
+    bench.call("windows.remove", json!([behind["id"]]));
+    let is_focused = |window: &Value| window["focused"] == true;
+    let all = bench.call("windows.getAll", json!([]));
+    assert!(!all.as_array().unwrap().iter().any(is_focused), "{all}");
+    bench.call("windows.remove", json!([front["id"]]));
+    assert_eq!(bench.call("windows.get", json!([bench.window]))["focused"], true);
+}
+
+#[test]
+fn the_focus_of_a_window_whose_last_tab_leaves_passes_by_the_window_that_is_made_of_it() {
+    let mut bench = Bench::new();
+    let former = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    let front = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    let of_tab = json!([{ "tabId": front["tabs"][0]["id"], "focused": false }]);
+    let made = bench.call("windows.create", of_tab);
+    assert_eq!(bench.call("windows.get", json!([former["id"]]))["focused"], true);
+    bench.call("windows.remove", json!([former["id"]]));
+    assert_eq!(bench.call("windows.get", json!([made["id"]]))["focused"], true);
+}
+
+#[test]
+fn what_the_user_shows_next_makes_a_window_forget_its_openers_unless_it_belongs_to_what_was_shown()
+{
+    let mut bench = Bench::new();
+    let (child, other) = (bench.open("about:blank"), bench.open("about:blank"));
+    bench.call("tabs.update", json!([child, { "openerTabId": bench.first }]));
+    let opener_after = |bench: &mut Bench, key: &str| {
+        bench.call("harness.control", json!(["xdotool", "key", key]));
+        bench.call("tabs.get", json!([child])).get("openerTabId").cloned()
+    };
+    let kept = Some(json!(bench.first));
+    // Two without openers, a tab and its opener, and back.
+    for key in ["ctrl+3", "ctrl+1", "ctrl+2", "ctrl+1"] {
+        assert_eq!(opener_after(&mut bench, key), kept, "{key}");
+    }
+    bench.call("tabs.update", json!([other, { "active": true }]));
+    assert_eq!(opener_after(&mut bench, "ctrl+2"), None);
+}
+
+#[test]
+fn what_is_to_be_taken_out_of_frames_is_looked_at_after_the_frames() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let both = json!({ "tabId": tab, "frameIds": [0], "documentIds": ["x"] });
+    let injection = json!([{ "target": both, "files": ["x"] }]);
+    let removal = bench.refused("scripting.removeCSS", injection.clone());
+    assert_eq!(removal, "Cannot specify both 'frameIds' and 'documentIds'.");
+    assert!(bench.refused("scripting.insertCSS", injection).starts_with("Could not load file"));
+}
+
+#[test]
 fn the_tab_of_a_popup_may_get_a_window_of_its_own() {
     let mut bench = Bench::new();
     let made = json!([{ "url": "about:blank", "type": "popup", "focused": false }]);

@@ -13,6 +13,8 @@ pub(crate) struct Focus {
     order: Vec<WindowId>,
     /// The window in front is first. One that was opened behind it comes next once that is gone.
     stack: Vec<WindowId>,
+    /// Windows that the call or event that goes on opened: they are not on the screen before it ends.
+    unshown: Vec<WindowId>,
     /// True while no window has it.
     is_lost: bool,
 }
@@ -20,7 +22,7 @@ pub(crate) struct Focus {
 impl Focus {
     /// Windows in this order, the first of them in front.
     pub(crate) fn of(order: Vec<WindowId>) -> Self {
-        Self { stack: order.clone(), order, is_lost: false }
+        Self { stack: order.clone(), order, unshown: Vec::new(), is_lost: false }
     }
 
     /// Windows, the one that had the focus last first.
@@ -41,6 +43,12 @@ impl Focus {
     pub(super) fn add(&mut self, window: WindowId) {
         self.order.push(window);
         self.stack.insert(self.stack.len().min(1), window);
+        self.unshown.push(window);
+    }
+
+    /// Shows the windows that a call or event opened, as it ends.
+    pub(super) fn show_opened(&mut self) {
+        self.unshown.clear();
     }
 
     /// Gives a window the focus; `false` where it has it already.
@@ -63,22 +71,23 @@ impl Focus {
         had_focus
     }
 
-    /// Forgets a window; the window that gets its focus, if it had it: the next one that is to be seen.
+    /// Forgets a window; the window that gets its focus, if it has or had last: the next one that is to be seen.
     pub(super) fn remove(
         &mut self,
         window: WindowId,
         is_seen: impl Fn(WindowId) -> bool,
     ) -> Option<WindowId> {
-        let had_focus = self.has(window);
+        let was_last = self.last() == Some(window);
         for windows in [&mut self.order, &mut self.stack] {
             windows.retain(|other| *other != window);
         }
-        if had_focus || self.is_lost { self.pass_on(is_seen) } else { None }
+        if was_last { self.pass_on(is_seen) } else { None }
     }
 
-    /// Gives the focus to the first window that is to be seen; where there is none, nobody has it.
+    /// Gives the focus to the first window that is to be seen, to one that is only being opened where there is no other; else nobody has it.
     fn pass_on(&mut self, is_seen: impl Fn(WindowId) -> bool) -> Option<WindowId> {
-        let next = self.stack.iter().copied().find(|window| is_seen(*window));
+        let seen = self.stack.iter().copied().filter(|window| is_seen(*window));
+        let next = seen.min_by_key(|window| self.unshown.contains(window));
         self.is_lost = true;
         next.filter(|window| self.give(*window))
     }

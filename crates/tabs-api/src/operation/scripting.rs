@@ -105,12 +105,13 @@ pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
 
 fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
-    // What is taken out again is of its kind by its name, and needs neither be there nor stand once.
+    // Nothing is read of a file that is taken out again, so that its name is looked at after the page.
+    browser.frames_to_inject(&call.caller.extension, &target(call))?;
+    // It is of its kind by its name, and needs neither be there nor stand once.
     let mut files = call.texts(0, "files").into_iter();
     if let Some(other) = files.find(|file| !file.is_empty() && !ends_as(file, &["css"])) {
         return Err(Error::NotAStyleSheet(other.to_owned()));
     }
-    browser.frames_to_inject(&call.caller.extension, &target(call))?;
     Ok(Answer::Undefined)
 }
 

@@ -5,6 +5,7 @@
 mod gesture;
 mod pointer;
 mod recorded;
+mod strip_layout;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

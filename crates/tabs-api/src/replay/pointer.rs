@@ -1,6 +1,6 @@
 //! The user's pointer and keys as they were recorded, turned into what they did in the browser.
 //!
-//! The places are those of the recorded browser's window: a strip on top, tabs of one width behind the button that searches them.
+//! The places are those of the recorded browser's window.
 
 use crate::browser::Browser;
 use crate::browser::user_action::{MenuEntry, UserAction};
@@ -8,22 +8,14 @@ use crate::browser::window::Window;
 use crate::error::Error;
 use crate::id::TabId;
 use crate::js_value::JsValue;
+use crate::replay::strip_layout::{
+    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, dragged_to, lefts, place_of, tab_width,
+};
 
-/// The left edge of the first tab, from that of the window.
-const STRIP_LEFT: i64 = 40;
-/// The height of the strip.
-const STRIP_HEIGHT: i64 = 41;
-/// A tab's width, as long as there is room for all.
-const TAB_WIDTH: i64 = 240;
-const PINNED_WIDTH: i64 = 42;
-/// The part of the strip that is not for tabs: buttons at its end.
-const STRIP_RIGHT: i64 = 110;
-/// The distance that the pointer goes before it drags.
-const DRAG_FROM: i64 = 10;
 /// The height of the part below the strip in which a tab that is dragged stays in it.
 const STRIP_MARGIN: i64 = 15;
-/// The width of a group's header.
-const HEADER_WIDTH: i64 = 30;
+/// The distance that the pointer goes before it drags.
+const DRAG_FROM: i64 = 10;
 /// The entries of a tab's menu that are known, by their distance below the pointer that opened it.
 const MENU: &[(i64, MenuEntry)] =
     &[(151, MenuEntry::Reload), (209, MenuEntry::Pin), (238, MenuEntry::MuteSite)];
@@ -53,6 +45,8 @@ struct Grip {
     from_index: usize,
     /// The tab that was active before it was taken hold of.
     former: Option<TabId>,
+    /// True if it is one of several that are highlighted, which stay so while they are dragged.
+    is_mate: bool,
     is_dragging: bool,
     /// True if it has left the strip.
     is_out: bool,
@@ -143,10 +137,16 @@ impl Pointer {
         self.held.iter().any(|held| held == key)
     }
 
+    /// The place of the pointer, from the corner of a window.
+    fn within(&self, window: &Window) -> (i64, i64) {
+        let place = place_of(window);
+        (self.x - place.left, self.y - place.top)
+    }
+
     /// The tab under the pointer, in the window that has the focus.
     fn tab_here(&self, browser: &Browser) -> Option<(TabId, usize)> {
         let window = browser.focused_window()?;
-        let (x, y) = (self.x - window.bounds.left, self.y - window.bounds.top);
+        let (x, y) = self.within(window);
         let lefts = lefts(browser, window);
         let index = lefts.windows(2).position(|pair| match pair {
             [left, right] => (*left..*right).contains(&x),
@@ -162,7 +162,9 @@ impl Pointer {
             let row = MENU.iter().find(|(place, _)| (below - place).abs() * 2 <= MENU_ROW);
             return Some(choose(browser, menu.tab, row?.1));
         }
-        let (tab, _) = self.tab_here(browser)?;
+        let Some((tab, _)) = self.tab_here(browser) else {
+            return self.click_behind_tabs(browser, button);
+        };
         Some(match button {
             1 if self.holds("ctrl") => act(browser, UserAction::Toggle { tab_id: tab.0 }),
             1 if self.holds("shift") => act(browser, UserAction::Extend { tab_id: tab.0 }),
@@ -174,6 +176,23 @@ impl Pointer {
             }
             _ => return None,
         })
+    }
+
+    /// Clicks on what lies behind the last tab of the strip: the button for a new tab, and nothing; `None` beside that.
+    fn click_behind_tabs(&self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
+        let window = browser.focused_window()?;
+        let (x, y) = self.within(window);
+        let behind = x - lefts(browser, window).last()?;
+        let window_id = window.id.0;
+        let is_in_strip =
+            (0..STRIP_HEIGHT).contains(&y) && x < place_of(window).width - STRIP_RIGHT;
+        match button {
+            1 if (0..STRIP_HEIGHT).contains(&y) && (0..NEW_TAB_WIDTH).contains(&behind) => {
+                Some(act(browser, UserAction::NewTab { window_id }))
+            }
+            1 | 2 if is_in_strip && behind >= 0 => Some(Ok(())),
+            _ => None,
+        }
     }
 
     fn press(&mut self, browser: &mut Browser) -> Result<(), Error> {
@@ -193,11 +212,12 @@ impl Pointer {
             from_x,
             from_index: index,
             former,
+            is_mate,
             is_dragging: false,
             is_out: false,
         });
-        // One of several that are highlighted keeps the others beside it.
-        if is_mate && former.is_none() {
+        // One of several that are highlighted is shown as it is dragged, with the others, or let go, alone.
+        if is_mate {
             return Ok(());
         }
         act(browser, UserAction::Activate { tab_id: tab.0 })
@@ -213,19 +233,21 @@ impl Pointer {
         if grip.is_out || !grip.is_dragging && way.abs() < DRAG_FROM {
             return Ok(());
         }
-        if !std::mem::replace(&mut grip.is_dragging, true) {
-            act(browser, UserAction::DragBegin {})?;
-        }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
         let held: Vec<_> =
             window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect();
-        if y - window.bounds.top > STRIP_HEIGHT + STRIP_MARGIN {
+        if !std::mem::replace(&mut grip.is_dragging, true) {
+            act(browser, UserAction::DragBegin {})?;
+            browser.select(grip.tab, held.iter().copied().collect())?;
+        }
+        let window = browser.window(browser.tab(grip.tab)?.window)?;
+        if y - place_of(window).top > STRIP_HEIGHT + STRIP_MARGIN {
             grip.is_out = true;
             let mut tabs = vec![grip.tab];
             tabs.extend(held.into_iter().filter(|tab| *tab != grip.tab));
             return browser.drag_held_out(&tabs, grip.former).map(drop);
         }
-        let to = dragged_to(grip.from_index, way);
+        let to = dragged_to(grip.from_index, way, tab_width(browser, window));
         if held.len() > 1 {
             let before = held.iter().take_while(|tab| **tab != grip.tab).count();
             return browser.drag_together(&held, to.saturating_sub(before));
@@ -261,7 +283,7 @@ impl Pointer {
         }
         browser.move_within(grip.tab, Some(grip.from_index))?;
         act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
-        match grip.former {
+        match grip.former.filter(|_| !grip.is_mate) {
             Some(former) => act(browser, UserAction::Activate { tab_id: former.0 }),
             None => Ok(()),
         }
@@ -273,6 +295,7 @@ impl Pointer {
                 let action = UserAction::DragEnd { tab_id: None, index: None };
                 act(browser, action)
             }
+            Some(grip) if grip.is_mate => act(browser, UserAction::Activate { tab_id: grip.tab.0 }),
             _ => Ok(()),
         }
     }
@@ -289,42 +312,9 @@ fn entry_at(at: i64) -> Option<MenuEntry> {
     *rows.get(place)?
 }
 
-/// The index that a tab comes to: it changes places with a neighbour once it covers half of it.
-fn dragged_to(from: usize, way: i64) -> usize {
-    let width = TAB_WIDTH.unsigned_abs();
-    let steps = way.unsigned_abs().saturating_add(width / 2) / width;
-    let steps = usize::try_from(steps).unwrap_or(usize::MAX);
-    if way < 0 { from.saturating_sub(steps) } else { from.saturating_add(steps) }
-}
-
 /// Does what the user does, at the time that the browser has come to.
 fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
     browser.user_action(browser.time(), action).map(drop)
-}
-
-/// The left edges of the tabs of a window, from its own, and the right edge of the last one.
-fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
-    let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
-    let pins = i64::try_from(window.tabs.iter().filter(pinned).count()).unwrap_or(0);
-    let others = i64::try_from(window.tabs.len()).unwrap_or(0) - pins;
-    let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH;
-    let width = TAB_WIDTH.min(room / others.max(1)).max(PINNED_WIDTH);
-    let mut left = STRIP_LEFT;
-    let mut lefts = vec![left];
-    let mut group = None;
-    for id in &window.tabs {
-        let own = browser.tab(*id).ok().and_then(|tab| tab.group);
-        if own.is_some() && own != group {
-            left += HEADER_WIDTH;
-            if let Some(edge) = lefts.last_mut() {
-                *edge = left;
-            }
-        }
-        group = own;
-        left += if pinned(&id) { PINNED_WIDTH } else { width };
-        lefts.push(left);
-    }
-    lefts
 }
 
 fn choose(browser: &mut Browser, tab: TabId, entry: MenuEntry) -> Result<(), Error> {

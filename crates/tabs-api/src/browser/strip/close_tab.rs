@@ -73,13 +73,14 @@ impl Browser {
         }
     }
 
-    /// Closes the windows that a call or event left without tabs, once all else of it is told.
+    /// Closes the windows that a call or event left without tabs, once all else of it is told, and shows those that it opened.
     pub(crate) fn drop_emptied_windows(&mut self) {
         for window in std::mem::take(&mut self.emptied_windows) {
             if self.strips.window(window).is_some_and(|state| state.tabs.is_empty()) {
                 self.drop_window(window);
             }
         }
+        self.focus.show_opened();
     }
 
     /// Forgets a tab that stands nowhere any more.

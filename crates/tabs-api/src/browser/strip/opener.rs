@@ -30,6 +30,19 @@ impl Browser {
         }
     }
 
+    /// Forgets the openers of a window as its user shows another tab, unless that one and the active one belong together: one opened the other, or
+    /// both have the same opener, or none.
+    pub(in crate::browser) fn forget_openers_on_show(&mut self, id: TabId) {
+        let opener = |id: TabId| self.strips.tab(id).and_then(|tab| tab.opener);
+        let Some(window) = self.strips.tab(id).map(|tab| tab.window) else { return };
+        let former = self.strips.window(window).and_then(|window| window.active);
+        let Some(former) = former.filter(|former| *former != id) else { return };
+        let (of_shown, of_former) = (opener(id), opener(former));
+        if of_shown != of_former && of_shown != Some(former) && of_former != Some(id) {
+            self.forget_openers(window);
+        }
+    }
+
     /// Gives tabs that this one opened in its window its own opener instead, so that closing them leads back to there.
     pub(in crate::browser) fn pass_on_openers(&mut self, id: TabId) {
         let Some((window, grandparent)) = self.strips.tab(id).map(|tab| (tab.window, tab.opener))

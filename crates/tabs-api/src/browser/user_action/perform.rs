@@ -50,6 +50,7 @@ impl Browser {
                 let tab = self.tab(TabId(tab_id))?;
                 let (tab, window) = (tab.id, tab.window);
                 self.give_focus(window);
+                self.forget_openers_on_show(tab);
                 self.activate(tab)?;
             }
             UserAction::Toggle { tab_id } => self.toggle(TabId(tab_id))?,

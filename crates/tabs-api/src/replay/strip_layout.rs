@@ -1,0 +1,65 @@
+//! The strip of tabs as the recorded browser drew it: a window's tabs have one width, behind the button that searches them.
+
+use crate::browser::Browser;
+use crate::browser::window::{Bounds, Window};
+use crate::id::TabId;
+
+/// The place of the recorded browser's windows that nobody placed elsewhere.
+const WINDOW: Bounds = Bounds { left: 10, top: 10, width: 1_000, height: 700 };
+/// The left edge of the first tab, from that of the window.
+const STRIP_LEFT: i64 = 40;
+/// The height of the strip.
+pub(super) const STRIP_HEIGHT: i64 = 41;
+/// A tab's width, as long as there is room for all.
+const TAB_WIDTH: i64 = 240;
+const PINNED_WIDTH: i64 = 42;
+/// The part of the strip that is not for tabs: buttons at its end, and room to take hold of the window.
+pub(super) const STRIP_RIGHT: i64 = 185;
+/// The width of the button behind the last tab that opens a new one.
+pub(super) const NEW_TAB_WIDTH: i64 = 26;
+/// The width of a group's header.
+const HEADER_WIDTH: i64 = 30;
+
+/// The place at which the recorded browser had a window.
+pub(super) fn place_of(window: &Window) -> Bounds {
+    if window.bounds == Bounds::default() { WINDOW } else { window.bounds }
+}
+
+/// The width of a tab of a window that is not pinned: that of all, or less where there is no room for all.
+pub(super) fn tab_width(browser: &Browser, window: &Window) -> i64 {
+    let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
+    let pins = i64::try_from(window.tabs.iter().filter(pinned).count()).unwrap_or(0);
+    let others = i64::try_from(window.tabs.len()).unwrap_or(0) - pins;
+    let room = place_of(window).width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH;
+    TAB_WIDTH.min(room / others.max(1)).max(PINNED_WIDTH)
+}
+
+/// The left edges of the tabs of a window, from its own, and the right edge of the last one.
+pub(super) fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
+    let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
+    let width = tab_width(browser, window);
+    let mut left = STRIP_LEFT;
+    let mut lefts = vec![left];
+    let mut group = None;
+    for id in &window.tabs {
+        let own = browser.tab(*id).ok().and_then(|tab| tab.group);
+        if own.is_some() && own != group {
+            left += HEADER_WIDTH;
+            if let Some(edge) = lefts.last_mut() {
+                *edge = left;
+            }
+        }
+        group = own;
+        left += if pinned(&id) { PINNED_WIDTH } else { width };
+        lefts.push(left);
+    }
+    lefts
+}
+
+/// The index that a tab comes to: it changes places with a neighbour once it covers half of it.
+pub(super) fn dragged_to(from: usize, way: i64, width: i64) -> usize {
+    let width = width.unsigned_abs();
+    let steps = way.unsigned_abs().saturating_add(width / 2) / width;
+    let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+    if way < 0 { from.saturating_sub(steps) } else { from.saturating_add(steps) }
+}
