@@ -25,7 +25,7 @@ use triptych_core::id::SeededIds;
 use triptych_core::kv::{Etcd, EtcdCluster, EtcdConfig, KeyValue, SharedKeyValue, conformance};
 
 /// Time for a cluster to be reached.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The cluster that tests share which leave it as it is: each has a schema of its own. It ends with the last test that holds it.
 fn shared_cluster() -> Arc<EtcdCluster> {

@@ -21,6 +21,11 @@ use triptych_core::time::Timestamp;
 
 use self::stand_in::{Behaviour, Server};
 
+/// Time for an answer that comes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Time for one that never comes, and for those before it that do.
+const WAITED_FOR: Duration = Duration::from_secs(2);
+
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
 fn in_memory() -> RemoteBlobs {
@@ -133,7 +138,8 @@ fn a_store_keeps_its_identity() {
 /// Every call, on a store that behaves so: each gives an error, and none a body.
 fn fails(behaviour: Behaviour) {
     let server = Server::start(Behaviour::Works);
-    let store = server.blobs();
+    let patience = if behaviour == Behaviour::Hangs { WAITED_FOR } else { PATIENCE };
+    let store = server.blobs(patience);
     let id = store.put_small(NOW, "body".into()).wait().unwrap().id;
     server.behave(behaviour);
     let is_unavailable = |outcome: Result<(), BlobError>, of: &str| {
@@ -148,7 +154,7 @@ fn fails(behaviour: Behaviour) {
     let written = writer.write(long()).wait();
     is_unavailable(written.and_then(|()| writer.finish().wait().map(drop)), "parts");
     assert!(matches!(
-        RemoteBlobs::open(&server.location(), SeededIds::from_number(1)).map(drop),
+        RemoteBlobs::open(&server.location(patience), SeededIds::from_number(1)).map(drop),
         Err(LocationError::Unreachable { .. })
     ));
 }
@@ -171,7 +177,7 @@ fn a_store_that_closes_in_the_middle_of_its_answers_gives_errors() {
 #[test]
 fn a_store_that_takes_no_part_is_told_to_forget_the_upload() {
     let server = Server::start(Behaviour::TakesNoPart);
-    let store = server.blobs();
+    let store = server.blobs(PATIENCE);
     let mut writer = store.create(NOW, None);
     let written = writer.write(long()).wait();
     let finished = written.and_then(|()| writer.finish().wait());
@@ -184,7 +190,7 @@ fn a_store_that_takes_no_part_is_told_to_forget_the_upload() {
 #[test]
 fn a_writer_that_is_dropped_has_the_store_forget_its_parts() {
     let server = Server::start(Behaviour::Works);
-    let store = server.blobs();
+    let store = server.blobs(PATIENCE);
     let mut writer = store.create(NOW, None);
     writer.write(long()).wait().unwrap();
     drop(writer);
@@ -196,12 +202,14 @@ fn a_writer_that_is_dropped_has_the_store_forget_its_parts() {
 fn a_bucket_that_is_not_there_or_not_ours_is_told_apart_at_the_start() {
     let open = |behaviour| {
         let server = Server::start(behaviour);
-        RemoteBlobs::open(&server.location(), SeededIds::from_number(1)).map(drop).unwrap_err()
+        RemoteBlobs::open(&server.location(PATIENCE), SeededIds::from_number(1))
+            .map(drop)
+            .unwrap_err()
     };
     assert!(matches!(open(Behaviour::HasNoBucket), LocationError::Absent(_)));
     assert!(matches!(open(Behaviour::Denies), LocationError::Denied { .. }));
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let text = format!("s3://bodies?endpoint=http://{nobody}&anonymous=true&timeout-ms=300");
-    let refused = RemoteBlobs::open(&Location::parse(&text).unwrap(), SeededIds::from_number(1));
+    // A port that is given to nobody who does not ask for it by its number.
+    let nobody = "s3://bodies?endpoint=http://127.0.0.1:9&anonymous=true&timeout-ms=300";
+    let refused = RemoteBlobs::open(&Location::parse(nobody).unwrap(), SeededIds::from_number(1));
     assert!(matches!(refused.map(drop), Err(LocationError::Unreachable { .. })));
 }

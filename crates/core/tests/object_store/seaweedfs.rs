@@ -72,7 +72,7 @@ impl SeaweedFs {
     fn has_bucket(&self) -> bool {
         let asked = || {
             let mut connection = TcpStream::connect(self.address)?;
-            connection.set_read_timeout(Some(Duration::from_secs(5)))?;
+            connection.set_read_timeout(Some(Duration::from_secs(60)))?;
             connection.write_all(
                 b"PUT /bodies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
             )?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use triptych_core::blobs::remote::{Location, RemoteBlobs};
@@ -53,14 +54,16 @@ impl Server {
         Self { address, state }
     }
 
-    pub(super) fn location(&self) -> Location {
-        let Self { address, .. } = self;
-        let text = format!("s3://bodies?endpoint=http://{address}&anonymous=true&timeout-ms=300");
+    /// Its address for a client that waits so long for an answer.
+    pub(super) fn location(&self, patience: Duration) -> Location {
+        let (address, millis) = (self.address, patience.as_millis());
+        let text =
+            format!("s3://bodies?endpoint=http://{address}&anonymous=true&timeout-ms={millis}");
         Location::parse(&text).unwrap()
     }
 
-    pub(super) fn blobs(&self) -> RemoteBlobs {
-        RemoteBlobs::open(&self.location(), SeededIds::from_number(1)).unwrap()
+    pub(super) fn blobs(&self, patience: Duration) -> RemoteBlobs {
+        RemoteBlobs::open(&self.location(patience), SeededIds::from_number(1)).unwrap()
     }
 
     pub(super) fn behave(&self, behaviour: Behaviour) {

@@ -28,7 +28,7 @@ use triptych_core::kv::{
 };
 
 /// Time for a server to be reached.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The server that tests share which leave it as it is: each has a schema of its own. It ends with the last test that holds it.
 fn shared_server() -> Arc<PostgresServer> {
