@@ -53,6 +53,8 @@ impl SeaweedFs {
         ];
         let mut command = Command::new(program);
         command.args(["server", "-s3", "-ip=127.0.0.1", "-volume.max=20"]);
+        // The catalogs that it serves beside S3 have ports of their own, which another copy or program may hold.
+        command.args(["-s3.port.iceberg=0", "-s3.port.lance=0"]);
         command.arg(format!("-dir={}", data.path().display()));
         command.args(flags.iter().zip(ports).map(|(flag, port)| format!("-{flag}={port}")));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
