@@ -2,7 +2,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 use parking_lot::Mutex;
+
+/// The first moment of 1970, as a date and a time.
+const EPOCH_CIVIL: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+/// The first moment that has the form of RFC 3339.
+const FIRST_CIVIL: DateTime = DateTime::constant(0, 1, 1, 0, 0, 0, 0);
 
 /// A moment in UTC, in whole microseconds since 1970.
 #[derive(
@@ -83,13 +90,13 @@ impl Timestamp {
     /// RFC 3339 in UTC with milliseconds: `2026-01-02T03:04:05.678Z`.
     #[must_use]
     pub fn rfc3339_millis(self) -> String {
-        format!("{:.3}", self.jiff())
+        format!("{:.3}Z", self.civil())
     }
 
     /// RFC 3339 in UTC, whole seconds: `2026-01-02T03:04:05Z`.
     #[must_use]
     pub fn rfc3339(self) -> String {
-        format!("{:.0}", self.jiff())
+        format!("{:.0}Z", self.civil())
     }
 
     /// The form of HTTP headers: `Fri, 02 Jan 2026 03:04:05 GMT` (RFC 9110 §5.6.7). Moments before 1970 give 1970.
@@ -102,7 +109,15 @@ impl Timestamp {
     /// Reads RFC 3339 with any offset and any number of fraction digits; `None` if it is not that.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
-        Some(Self(text.parse::<jiff::Timestamp>().ok()?.as_microsecond()))
+        let pieces = jiff::fmt::temporal::Pieces::parse(text).ok()?;
+        // The form has four digits for the year, and no name of a zone.
+        if text.starts_with(['+', '-']) || pieces.time_zone_annotation().is_some() {
+            return None;
+        }
+        let (time, offset) = (pieces.time()?, pieces.to_numeric_offset()?);
+        let since = pieces.date().to_datetime(time).duration_since(EPOCH_CIVIL);
+        let micros = i64::try_from(since.as_micros()).ok()?;
+        Some(Self(micros.saturating_sub(i64::from(offset.seconds()).saturating_mul(1_000_000))))
     }
 
     /// Reads the three forms of an HTTP date, and the one with a numeric zone that mail has and clients send too; `None` if
@@ -116,10 +131,11 @@ impl Timestamp {
         Some(Self::EPOCH.plus(time.duration_since(UNIX_EPOCH).ok()?))
     }
 
-    fn jiff(self) -> jiff::Timestamp {
-        let (least, most) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
-        let micros = self.0.clamp(least.as_microsecond(), most.as_microsecond());
-        jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+    /// The date and time in UTC, of the years 0000 to 9999.
+    fn civil(self) -> DateTime {
+        let since = SignedDuration::from_micros(self.0);
+        let end = if self.0 < 0 { FIRST_CIVIL } else { DateTime::MAX };
+        EPOCH_CIVIL.checked_add(since).unwrap_or(end).max(FIRST_CIVIL)
     }
 }
 
@@ -264,6 +280,43 @@ mod tests {
         assert_eq!(moment.micros() % 1_000_000, 678_901);
         assert_eq!(Timestamp::EPOCH.rfc3339_millis(), "1970-01-01T00:00:00.000Z");
         assert_eq!(Timestamp::from_rfc3339("2026-13-02T05:04:05Z"), None);
+    }
+
+    #[test]
+    fn rfc3339_goes_from_the_year_0000_to_the_last_second_of_9999() {
+        for text in [
+            "0000-01-01T00:00:00.000Z",
+            "1969-12-31T23:59:59.999Z",
+            "2024-02-29T12:00:00.500Z",
+            "9999-12-30T22:00:00.000Z",
+            "9999-12-31T23:59:59.999Z",
+        ] {
+            let moment = Timestamp::from_rfc3339(text).unwrap();
+            assert_eq!(moment.rfc3339_millis(), text);
+        }
+        let last = Timestamp::from_rfc3339("9999-12-31T23:59:59.999999Z").unwrap();
+        assert_eq!(last.plus(Duration::from_secs(1)).rfc3339(), "9999-12-31T23:59:59Z");
+        for (text, utc) in [
+            ("2026-01-01t00:30:00.5+01:00", "2025-12-31T23:30:00.500Z"),
+            ("2026-01-01T00:00:00-23:59", "2026-01-01T23:59:00.000Z"),
+            ("2026-01-01 00:00:00-00:00", "2026-01-01T00:00:00.000Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.000Z"),
+        ] {
+            assert_eq!(Timestamp::from_rfc3339(text).unwrap().rfc3339_millis(), utc, "{text}");
+        }
+        for text in [
+            "",
+            "2026-01-01",
+            "2026-01-01T00:00:00",
+            "2026-02-29T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T00:00:00Z[UTC]",
+            "-000001-01-01T00:00:00Z",
+            "+010000-01-01T00:00:00Z",
+            "1767225600",
+        ] {
+            assert_eq!(Timestamp::from_rfc3339(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -194,7 +194,9 @@ pub(crate) const REGION_CODE: Param =
 /// Values of a list that are compared one by one.
 const FEW: usize = 16;
 
-fn boolean(value: &str) -> Option<bool> {
+/// The boolean that a text is, in any case, or as a digit.
+#[must_use]
+pub fn boolean(value: &str) -> Option<bool> {
     match value {
         _ if value.eq_ignore_ascii_case("true") || value == "1" => Some(true),
         _ if value.eq_ignore_ascii_case("false") || value == "0" => Some(false),

@@ -102,7 +102,7 @@ fn check_schema(schema: &Value, value: &Value, path: &str) -> Result<(), (String
 }
 
 /// Checks the types of the members of a body that its schema knows, as a client's own library would: numbers may stand in strings and for
-/// them, `null` is no value, and which values a text may have is for the resource to say.
+/// them, `true` and `false` in strings, `null` is no value, and which values a text may have is for the resource to say.
 ///
 /// # Errors
 /// The path of the first member that is something else, and what is expected there.
@@ -147,6 +147,7 @@ fn check_type(schema: &Value, value: &Value, path: &str) -> Result<(), (String, 
         (Some("integer" | "number"), Value::String(text)) if text.parse::<f64>().is_ok() => {
             return Ok(());
         }
+        (Some("boolean"), Value::String(text)) if text.parse::<bool>().is_ok() => return Ok(()),
         (Some("object"), _) => "an object",
         (Some("array"), _) => "a list",
         (Some("boolean"), _) => "true or false",

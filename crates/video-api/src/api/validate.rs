@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::operation::{Access, Filters, Operation};
-use crate::api::parameter::{Kind, Param, Params};
+use crate::api::parameter::{Kind, Param, Params, boolean};
 
 /// The parameters, parts and filters of a request, checked against its row.
 ///
@@ -108,7 +108,7 @@ pub fn authorize(
     let asked = |param: &&Param| {
         param.private
             && pairs.iter().any(|(name, value)| {
-                name == param.name && !value.is_empty() && !value.eq_ignore_ascii_case("false")
+                name == param.name && !value.is_empty() && boolean(value) != Some(false)
             })
     };
     match operation.params.iter().find(asked) {

@@ -48,15 +48,19 @@ fn subject(path: &str) -> Option<(String, Size)> {
     Some((format!("{folder}/{id}"), size))
 }
 
-/// Returns whether a resource names the picture of `subject` in this size. A playlist without videos shows the placeholder of none.
-fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size) -> Result<bool, Error> {
+/// Returns whether a resource names the picture of `subject` in this size, with this key where it needs one. A playlist without videos shows
+/// the placeholder of none.
+fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size, key: Option<&str>) -> Result<bool, Error> {
     Ok(match subject.split_once('/') {
         Some(("vi", thumbnail::NO_VIDEO)) => thumbnail::Source::default().has(size.name),
         Some(("vi", id)) => {
             let closing = closing::peek(tx)?;
             let video = VIDEOS.peek_shared(tx, &id.to_owned())?;
             video.is_some_and(|video| {
-                video.head.picture_source().has(size.name) && !closing.holds(&video.head.channel)
+                let source = video.head.picture_source();
+                source.has(size.name)
+                    && source.key.is_none_or(|needed| key == Some(needed))
+                    && !closing.holds(&video.head.channel)
             })
         }
         Some(("ytc", id)) => CHANNELS.peek_shared(tx, &id.to_owned())?.is_some(),
@@ -73,7 +77,7 @@ impl VideoApi {
             }
             let (subject, size) = subject(&request.path).ok_or(Error::UnknownPath)?;
             let mut tx = Tx::new(&*self.0.store);
-            if !is_listed(&mut tx, &subject, size)? {
+            if !is_listed(&mut tx, &subject, size, request.value(thumbnail::KEY))? {
                 return Err(Error::UnknownPath);
             }
             let found = picture::find(&mut tx, &subject, size.name)?;

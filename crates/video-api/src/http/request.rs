@@ -14,7 +14,7 @@ use crate::api::callback;
 use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
-use crate::api::parameter::check_global;
+use crate::api::parameter::{boolean, check_global};
 use crate::api::response::ESCAPED_BASE;
 use crate::api::schema::Shape;
 use crate::upload::location::{AddressHeaders, base_url};
@@ -199,7 +199,7 @@ impl ApiRequest {
     /// Tells whether the response is indented.
     #[must_use]
     pub fn pretty(&self) -> bool {
-        !matches!(self.value("prettyPrint"), Some("false" | "0"))
+        self.value("prettyPrint").and_then(boolean) != Some(false)
     }
 
     /// The form of errors: 1 or 2, or neither.

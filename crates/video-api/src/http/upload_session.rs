@@ -144,12 +144,14 @@ impl VideoApi {
             Decision::Replay { status } => {
                 return self.replay(request, operation, id, &session, status);
             }
-            Decision::Progress { received } => {
+            Decision::Progress { .. } | Decision::Finish => {
                 // What was sent with it is thrown away, and read so far that the client gets to read the answer.
                 upload_body::discard(body, upload.bytes_max.min(session::STEP_BYTES)).await;
-                return Ok(progress(request, id, received, operation.name));
+                if let Decision::Progress { received } = decision {
+                    return Ok(progress(request, id, received, operation.name));
+                }
+                session.received
             }
-            Decision::Finish => session.received,
             Decision::Receive(expected) => self.receive(id, &session, expected, body).await?,
         };
         let session = session::load(&mut Tx::new(&*self.0.store), id, now)?;

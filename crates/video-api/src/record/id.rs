@@ -137,7 +137,14 @@ pub enum PlaylistName {
     Special(SystemPlaylist, String),
 }
 
-/// The playlist that `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
+/// A key that opens the addresses of one picture: 80 random bits.
+pub fn picture_key(ids: &mut dyn Ids) -> String {
+    let mut key = [0; 10];
+    ids.fill(&mut key);
+    hex::encode(key)
+}
+
+/// The playlist that `id` names; `LL`, `HL`, `WL` and `FL` alone are those of the caller's channel.
 #[must_use]
 pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
     for special in SystemPlaylist::ALL {

@@ -18,19 +18,23 @@ pub const CHANNEL: &[Size] = &[("default", 88, 88), ("medium", 240, 240), ("high
 
 /// Number of sizes that every video has.
 const SIZES_ALWAYS: usize = 3;
+/// The parameter that brings a picture's key, as the real service names it.
+pub const KEY: &str = "rs";
 /// The id that stands for the video of a playlist without any.
 pub const NO_VIDEO: &str = "none";
 
 /// The facts that decide about the sizes of a video's picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Source {
+pub struct Source<'v> {
     /// True if the video has 720 lines or more.
     pub high_definition: bool,
     /// Width and height of the picture that its owner set.
     pub own: Option<(u32, u32)>,
+    /// The key that its addresses need, where not everybody may see it: a browser that loads a picture sends no token.
+    pub key: Option<&'v str>,
 }
 
-impl Source {
+impl Source<'_> {
     /// Returns whether there is a picture of this size.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -47,19 +51,27 @@ impl Source {
 
 /// `snippet.thumbnails` of a video.
 #[must_use]
-pub fn of_video(id: &str, source: Source) -> Value {
-    details(VIDEO.iter().filter(|(name, ..)| source.has(name)), "vi", id)
+pub fn of_video(id: &str, source: Source<'_>) -> Value {
+    let address = |name: &str| video_address(id, name, source.key);
+    details(VIDEO.iter().filter(|(name, ..)| source.has(name)), address)
+}
+
+/// The address of a video's picture in a size, below the service's own.
+#[must_use]
+pub fn video_address(id: &str, size: &str, key: Option<&str>) -> String {
+    let query = key.map(|key| format!("?{KEY}={key}")).unwrap_or_default();
+    format!("vi/{id}/{size}.jpg{query}")
 }
 
 /// `snippet.thumbnails` of a channel.
 #[must_use]
 pub fn of_channel(id: &str) -> Value {
-    details(CHANNEL.iter(), "ytc", id)
+    details(CHANNEL.iter(), |name| format!("ytc/{id}/{name}.jpg"))
 }
 
-fn details<'s>(sizes: impl Iterator<Item = &'s Size>, folder: &str, id: &str) -> Value {
+fn details<'s>(sizes: impl Iterator<Item = &'s Size>, address: impl Fn(&str) -> String) -> Value {
     let one = |(name, width, height): &Size| {
-        let url = format!("\u{1}/{folder}/{id}/{name}.jpg");
+        let url = format!("\u{1}/{}", address(name));
         ((*name).to_owned(), json!({"url": url, "width": width, "height": height}))
     };
     Value::Object(sizes.map(one).collect::<Map<_, _>>())
@@ -84,7 +96,7 @@ mod tests {
             (false, Some((405, 720)), five),
             (false, Some((4000, 3000)), five),
         ] {
-            let found = of_video("v", Source { high_definition, own });
+            let found = of_video("v", Source { high_definition, own, key: None });
             let names: Vec<_> = found.as_object().unwrap().keys().cloned().collect();
             assert_eq!(names.len(), expected, "{high_definition} {own:?}: {names:?}");
         }

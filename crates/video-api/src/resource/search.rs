@@ -20,6 +20,7 @@ use crate::resource::channels::record::{self, CHANNELS};
 use crate::resource::channels::search_document as channels;
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::playlists::render::plan_pictures;
 use crate::resource::playlists::search_document as playlists;
 use crate::resource::videos::render;
 use crate::resource::videos::render::LISTED_VIDEOS;
@@ -197,6 +198,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let hidden = hidden(call, tx, &query)?;
     let mut list = List::of("searchListResponse", call.form());
     tx.plan(|plan| found.hits.iter().for_each(|hit| plan_shown(plan, hit)))?;
+    let shown = found.hits.iter().filter(|hit| hit.kind == index::Kind::Playlist);
+    plan_pictures(tx, shown.map(|hit| &hit.id))?;
     for hit in &found.hits {
         if let Some(item) = result(call, tx, hit)? {
             list.push(&item);
@@ -408,7 +411,9 @@ fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, E
         index::Kind::Playlist => {
             let playlist = PLAYLISTS.peek_shared(tx, &id)?;
             match playlist.filter(|playlist| playlist.head.is_visible(call.caller)) {
-                Some(playlist) => Some(unknown(playlists::result(tx, &id, &playlist)?)),
+                Some(playlist) => {
+                    Some(unknown(playlists::result(tx, &id, &playlist, call.caller)?))
+                }
                 None => None,
             }
         }

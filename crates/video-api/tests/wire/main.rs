@@ -25,6 +25,7 @@ mod parts;
 #[cfg(feature = "testing")]
 mod player;
 mod races;
+mod reasons;
 mod recorded;
 mod refusals;
 mod resources;
@@ -39,3 +40,4 @@ mod subscriptions;
 mod totals;
 mod translator;
 mod upload;
+mod visibility;

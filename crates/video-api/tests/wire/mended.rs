@@ -364,3 +364,116 @@ async fn every_parameter_says_what_it_does() {
     let document = service.ask("GET", "/$discovery/rest?version=v3", "", "").await.json();
     assert!(!document.to_string().contains("Narrows the answer"));
 }
+
+#[tokio::test]
+async fn a_boolean_is_read_in_one_way_wherever_it_stands() {
+    let service = Service::new().await;
+    for (value, is_pretty) in
+        [("true", true), ("1", true), ("False", false), ("FALSE", false), ("0", false)]
+    {
+        let target = format!("/youtube/v3/videos?part=id&id=v&prettyPrint={value}");
+        let text = service.ask("GET", &target, "ALICE", "").await.body;
+        assert_eq!(text.starts_with(b"{\n"), is_pretty, "{value}");
+    }
+    // What is not asked for needs no token.
+    for value in ["false", "False", "0"] {
+        let target = format!("/youtube/v3/channels?part=id&id=UCx&mine={value}&key=KEY");
+        assert_eq!(service.ask("GET", &target, "", "").await.status, 200, "{value}");
+    }
+    let update = "/youtube/v3/videos?part=status";
+    for (value, read) in [(json!("false"), false), (json!(false), false), (json!("true"), true)] {
+        let body = json!({"id": "v", "status": {"embeddable": value}}).to_string();
+        let answer = service.ask("PUT", update, "ALICE", &body).await;
+        assert_eq!(answer.json()["status"]["embeddable"], read, "{value}: {}", answer.json());
+    }
+    let body = json!({"id": "v", "status": {"embeddable": "yes"}}).to_string();
+    let answer = service.ask("PUT", update, "ALICE", &body).await;
+    assert_eq!(refused(&answer), (400, "invalid".into(), "status.embeddable".into()));
+}
+
+#[tokio::test]
+async fn a_place_may_be_numbers_in_texts_and_a_tag_is_not_blank() {
+    let service = Service::new().await;
+    let update = "/youtube/v3/videos?part=recordingDetails";
+    for (location, kept) in [
+        (
+            json!({"latitude": "1.5", "longitude": -2}),
+            json!({"latitude": 1.5, "longitude": -2.0, "altitude": 0.0}),
+        ),
+        (json!({"latitude": null}), json!({"latitude": 0.0, "longitude": 0.0, "altitude": 0.0})),
+    ] {
+        let body = json!({"id": "v", "recordingDetails": {"location": location}}).to_string();
+        let answer = service.ask("PUT", update, "ALICE", &body).await.json();
+        assert_eq!(answer["recordingDetails"]["location"], kept, "{answer}");
+    }
+    let body = json!({"id": "v", "snippet": {"title": "t", "categoryId": "22", "tags": ["  "]}});
+    let update = "/youtube/v3/videos?part=snippet";
+    let answer = service.ask("PUT", update, "ALICE", &body.to_string()).await;
+    assert_eq!(refused(&answer).1, "invalidTags");
+}
+
+#[tokio::test]
+async fn an_item_is_updated_under_the_short_name_of_its_playlist() {
+    let service = Service::new().await;
+    let item = |playlist: &str, video: &str| json!({"snippet": {"playlistId": playlist, "resourceId": {"kind": "youtube#video", "videoId": video}}});
+    let target = "/youtube/v3/playlistItems?part=snippet";
+    for list in ["WL", "FL"] {
+        for video in ["v", "w"] {
+            let body = item(list, video).to_string();
+            assert_eq!(service.ask("POST", target, "ALICE", &body).await.status, 200, "{list}");
+        }
+        let items = service.list(&format!("/playlistItems?part=snippet&playlistId={list}")).await;
+        let second = items["items"][1].clone();
+        for (named, status) in
+            [(list.to_owned(), 200), (format!("{list}x"), 200), ("PLx".into(), 400)]
+        {
+            let video = second["snippet"]["resourceId"]["videoId"].as_str().unwrap();
+            let mut body = item(&named, video);
+            body["id"] = second["id"].clone();
+            body["snippet"]["position"] = 0.into();
+            let answer = service.ask("PUT", target, "ALICE", &body.to_string()).await;
+            assert_eq!(answer.status, status, "{named}: {}", answer.json());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_end_failed_says_so_again_whatever_is_sent_to_it() {
+    let service = Service::new().await;
+    let open = "/upload/youtube/v3/thumbnails/set?videoId=v&uploadType=resumable";
+    let headers = [("x-upload-content-type", "image/png"), ("x-upload-content-length", "5")];
+    let opened = service.ask_with("POST", open, "ALICE", &headers, b"").await;
+    let location = opened.headers["location"].to_str().unwrap().to_owned();
+    let target = location.split_once("7801").unwrap().1;
+    for (range, body) in [
+        (None, b"abcde".as_slice()),
+        (None, b"abcde"),
+        (Some("bytes 0-4/5"), b"abcde"),
+        (Some("bytes */5"), b""),
+        (Some("bytes */*"), b""),
+    ] {
+        let headers: Vec<_> = range.map(|range| ("content-range", range)).into_iter().collect();
+        let answer = service.ask_with("PUT", target, "", &headers, body).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (400, "invalidImage"), "{range:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_last_moment_of_all_is_one() {
+    let service = Service::new().await;
+    let end = "9999-12-31T23:59:59Z";
+    for target in [
+        format!("/search?part=id&type=video&publishedBefore={end}"),
+        format!("/activities?part=id&mine=true&publishedBefore={end}"),
+    ] {
+        assert!(service.list(&target).await["pageInfo"]["totalResults"].as_u64() > Some(0));
+    }
+    let body = json!({"id": "v", "recordingDetails": {"recordingDate": end}}).to_string();
+    let update = "/youtube/v3/videos?part=recordingDetails";
+    let answer = service.ask("PUT", update, "ALICE", &body).await.json();
+    assert_eq!(answer["recordingDetails"]["recordingDate"], end);
+    let body = json!({"id": "p", "status": {"privacyStatus": "private", "publishAt": end}});
+    let update = "/youtube/v3/videos?part=status";
+    let answer = service.ask("PUT", update, "ALICE", &body.to_string()).await.json();
+    assert_eq!(answer["status"]["publishAt"], end, "{answer}");
+}

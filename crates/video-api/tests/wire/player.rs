@@ -197,10 +197,8 @@ async fn a_watermark_that_cannot_be_is_refused_with_the_place_of_its_fault() {
     }
 }
 
-#[tokio::test]
-async fn a_watermark_and_promotions_lie_over_the_video_with_their_times_and_links() {
-    let service = Service::new().await;
-    let (id, _) = upload(&service, json!({})).await;
+/// Sets a watermark for Alice's channel.
+async fn set_mark(service: &Service) {
     let mut png = std::io::Cursor::new(Vec::new());
     image::RgbImage::new(32, 32).write_to(&mut png, image::ImageFormat::Png).unwrap();
     let settings = json!({"timing": {"type": "offsetFromStart", "offsetMs": "2000", "durationMs": "3000"},
@@ -215,6 +213,13 @@ async fn a_watermark_and_promotions_lie_over_the_video_with_their_times_and_link
     let target = "/upload/youtube/v3/watermarks/set?channelId=UCx&uploadType=multipart";
     let set = service.ask_with("POST", target, "ALICE", &kind, &body).await;
     assert_eq!(set.status, 204, "{}", set.json());
+}
+
+#[tokio::test]
+async fn a_watermark_and_promotions_lie_over_the_video_with_their_times_and_links() {
+    let service = Service::new().await;
+    let (id, _) = upload(&service, json!({})).await;
+    set_mark(&service).await;
     let promotion = json!({"id": "UCx", "invideoPromotion": {
         "defaultTiming": {"type": "offsetFromEnd", "offsetMs": "15000"}, "position": {"type": "corner", "cornerPosition": "topLeft"},
         "items": [{"id": {"type": "video", "videoId": "v"}}, {"id": {"type": "website", "websiteUrl": "https://example.com/?a=1&b=2"}, "customMessage": "Look \"here\""},
@@ -235,4 +240,21 @@ async fn a_watermark_and_promotions_lie_over_the_video_with_their_times_and_link
     assert!(!html.contains("href=\"p\""), "a private video is promoted to nobody: {html}");
     assert!(html.contains(&format!("href=\"{id}\"")), "the latest upload: {html}");
     assert_eq!(service.ask("GET", "/watermark/UCx", "", "").await.status, 200);
+}
+
+#[tokio::test]
+async fn watermarks_unset_deletes_the_image_of_a_channel() {
+    let service = Service::new().await;
+    let (id, _) = upload(&service, json!({})).await;
+    let shown = async || {
+        let page = text(&service.ask("GET", &format!("/embed/{id}"), "", "").await);
+        (page.contains("watermark"), service.ask("GET", "/watermark/UCx", "", "").await.status)
+    };
+    set_mark(&service).await;
+    assert_eq!(shown().await, (true, 200));
+    for _ in 0..2 {
+        let unset = "/youtube/v3/watermarks/unset?channelId=UCx";
+        assert_eq!(service.ask("POST", unset, "ALICE", "").await.status, 204);
+        assert_eq!(shown().await, (false, 404));
+    }
 }

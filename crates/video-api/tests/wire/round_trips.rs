@@ -134,13 +134,18 @@ async fn ask_lists(costs: &mut Costs) {
     let long = "part=snippet,contentDetails&maxResults=50&playlistId=PLlong";
     let page = bench.service.list(&format!("/playlistItems?{long}")).await;
     let next = page["nextPageToken"].as_str().unwrap();
+    // The playlists that have items, and so a picture, are on the second page.
+    let own = "part=snippet,contentDetails&mine=true&maxResults=50";
+    let page = bench.service.list(&format!("/playlists?{own}")).await;
+    let after = page["nextPageToken"].as_str().unwrap();
     for (name, query) in [
         ("videos.list", format!("part=snippet,statistics&id={}", films.join(","))),
         ("videos.list", "part=snippet,statistics&chart=mostPopular&maxResults=50".to_owned()),
         ("playlistItems.list", long.to_owned()),
         ("playlistItems.list", format!("{long}&pageToken={next}")),
         ("playlistItems.list", "part=snippet&maxResults=50&playlistId=UUx".to_owned()),
-        ("playlists.list", "part=snippet,contentDetails&mine=true&maxResults=50".to_owned()),
+        ("playlists.list", own.to_owned()),
+        ("playlists.list", format!("{own}&pageToken={after}")),
         ("commentThreads.list", "part=snippet,replies&videoId=v&maxResults=50".to_owned()),
         ("comments.list", "part=snippet&parentId=c&maxResults=50".to_owned()),
         ("subscriptions.list", "part=snippet,contentDetails&mine=true&maxResults=50".to_owned()),

@@ -24,7 +24,8 @@ const LIKES_MAX: usize = 500;
 fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
     let mut ids = SeededIds::from_seed(reader.digest);
     for (place, mut seed) in reader.things::<SeedComment>()? {
-        let id = seed.name(reader, &place, || id::thread(&mut ids))?;
+        let id = seed.name(&place, || id::thread(&mut ids))?;
+        reader.names.take("comment", &id, &place, ".id")?;
         let replies = std::mem::take(&mut seed.replies);
         let thread = id.clone();
         reader.step(place.clone(), move |tx, now, ids| open(tx, &thread, &seed, now, ids));
@@ -34,9 +35,10 @@ fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
                 let reason = format!("{place}: a reply has no video, channel or replies");
                 return Err(SeedError::Unreadable(reason));
             }
-            let own = reply.name(reader, &place, || id::reply(&mut ids))?;
+            let own = reply.name(&place, || id::reply(&mut ids))?;
             let thread = id.clone();
             let id = format!("{thread}.{own}");
+            reader.names.take("comment", &id, &place, ".id")?;
             reader.step(place, move |tx, now, ids| {
                 let top = COMMENTS.get(tx, &thread)?.ok_or(&rules::PARENT_NOT_FOUND)?;
                 reply.put(tx, &id, top.channel, top.video, now, ids)
@@ -90,19 +92,13 @@ fn open(
 }
 
 impl SeedComment {
-    /// Takes the id of the comment, made by `new` where the file leaves it open.
-    fn name(
-        &mut self,
-        reader: &mut SectionReader<'_>,
-        place: &str,
-        new: impl FnOnce() -> String,
-    ) -> Result<String, SeedError> {
+    /// Takes the comment's own id, that of a reply without its thread's, made by `new` where the file leaves it open.
+    fn name(&mut self, place: &str, new: impl FnOnce() -> String) -> Result<String, SeedError> {
         let id = self.id.take().unwrap_or_else(new);
         if !id::is_plain(&id) || id.contains('.') {
             let reason = format!("{place}.id: letters, digits, - and _");
             return Err(SeedError::Unreadable(reason));
         }
-        reader.names.take("comment", &id, place, ".id")?;
         Ok(id)
     }
 

@@ -23,7 +23,7 @@ use crate::api::paginate::Wanted;
 use crate::api::parameter::{ID, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{Item, List, Paging, Reply};
 use crate::record::id;
-use crate::record::id::SystemPlaylist;
+use crate::record::id::{PlaylistName, SystemPlaylist};
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
@@ -306,11 +306,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let mut order = Order::load(tx, &opened.id)?;
     let mut position = order.position(tx, number, &item)?.ok_or(&rules::NOT_FOUND)?;
     call.expect(&opened.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
-    let names_other = written
-        .playlist
-        .as_ref()
-        .is_some_and(|playlist| *playlist != opened.id && !is_alias(playlist, &opened.id));
-    if names_other {
+    if written.playlist.as_ref().is_some_and(|named| full_id(named, &opened.owner) != opened.id) {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
     if written.video.as_ref().is_some_and(|video| *video != item.video) {
@@ -326,10 +322,12 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
 }
 
-/// Returns whether a short name stands for the playlist: `WL` for the caller's own.
-fn is_alias(short: &str, id: &str) -> bool {
-    // Of the lists that have short names, this one alone has an order.
-    short == SystemPlaylist::Later.prefix() && id.starts_with(short)
+/// The id of a playlist that an owner of special ones names, also by a short name: `WL`, `FL`.
+fn full_id(named: &str, owner: &str) -> String {
+    match id::playlist_name(named, Some(owner)) {
+        PlaylistName::Made(id) => id,
+        PlaylistName::Special(special, owner) => special.of(&owner),
+    }
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

@@ -84,7 +84,7 @@ const LIST: Operation = Operation {
     parts: PLAYLIST_PARTS,
     scopes: READ,
     response: Some("PlaylistListResponse"),
-    round_trips: RoundTrips::of(4, 0),
+    round_trips: RoundTrips::of(5, 0),
     ..Operation::list("playlists.list", "/playlists", Run::Call(list))
 };
 
@@ -108,7 +108,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
-    round_trips: RoundTrips::of(8, 1),
+    round_trips: RoundTrips::of(9, 1),
     ..Operation::update("playlists.update", "/playlists", Run::Call(update))
 };
 
@@ -147,9 +147,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             plan.row(&ORDER, id);
         }
     })?;
+    if call.wants("snippet") {
+        render::plan_pictures(tx, rows.keys.iter().map(|(_, _, _, id)| id))?;
+    }
     for (_, _, _, id) in &rows.keys {
         if let Some(found) = PLAYLISTS.peek(tx, id)? {
-            list.push(&render::render(tx, id, &found, &call.parts, language)?);
+            list.push(&render::render(tx, id, &found, &call.parts, language, call.caller)?);
         }
     }
     Ok(list.end(Some(&paging)))
@@ -165,7 +168,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             else {
                 return Ok(None);
             };
-            render::render(tx, &id, &found, &call.parts, call.language()).map(Some)
+            render::render(tx, &id, &found, &call.parts, call.language(), call.caller).map(Some)
         }
         PlaylistName::Special(special, owner) => {
             let is_owner = call.caller.owns(&owner);
@@ -185,13 +188,12 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             let body = Body::of(body.as_object().unwrap_or(&empty));
             patch::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
             if special.is_ordered() {
-                return render::render(tx, &id, &made, &call.parts, None).map(Some);
+                return render::render(tx, &id, &made, &call.parts, None, call.caller).map(Some);
             }
             let page = list.page(tx, Wanted::latest(1))?;
-            let contents = Contents {
-                total: page.total,
-                first_video: page.entries.into_iter().next().map(|entry| entry.item.video),
-            };
+            let first = page.entries.first().map(|entry| entry.item.video.as_str());
+            let picture = render::picture(tx, first, call.caller)?;
+            let contents = Contents { total: page.total, picture };
             Ok(Some(render::show(&id, &made, &contents, &call.parts, None)))
         }
     }
@@ -215,7 +217,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         }
     };
     store::insert(tx, &id, &new)?;
-    Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None)?))
+    Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None, call.caller)?))
 }
 
 /// The playlist that the caller may change.
@@ -241,7 +243,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let mut new = old.clone();
     patch::write(&mut new, &title, body, &call.parts)?;
     store::replace(tx, &id, &old, &new)?;
-    Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None)?))
+    Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None, call.caller)?))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

@@ -1,23 +1,68 @@
 //! Rendering a playlist.
 
 use bytes::Bytes;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
 
+use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::response::Item;
 use crate::record::stored::Stored;
+use crate::record::thumbnail::Source;
 use crate::record::{localized, stored, thumbnail};
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::Playlist;
+use crate::resource::videos::record::VIDEOS;
 
 /// The contents of a playlist, as its resource shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contents {
     /// Number of items.
     pub total: u64,
-    /// The video of the first item.
-    pub first_video: Option<String>,
+    /// Its thumbnails.
+    pub picture: Value,
+}
+
+/// The thumbnails of a playlist that begins with this video: the video's own, where the viewer may see it, else those of none.
+///
+/// # Errors
+/// As the store.
+pub fn picture(
+    tx: &mut Tx<'_>,
+    first_video: Option<&str>,
+    caller: &Caller,
+) -> Result<Value, Error> {
+    let none = Source::default();
+    let Some(id) = first_video else {
+        return Ok(thumbnail::of_video(thumbnail::NO_VIDEO, none));
+    };
+    let video = VIDEOS.peek_shared(tx, &id.to_owned())?;
+    Ok(match video.filter(|video| video.head.is_visible(caller)) {
+        Some(video) => {
+            thumbnail::of_video(id, Source { key: video.head.picture_source().key, ..none })
+        }
+        None => thumbnail::of_video(thumbnail::NO_VIDEO, none),
+    })
+}
+
+/// Plans the videos whose pictures these playlists show.
+///
+/// # Errors
+/// As the store.
+pub fn plan_pictures<'i>(
+    tx: &mut Tx<'_>,
+    playlists: impl Iterator<Item = &'i String>,
+) -> Result<(), Error> {
+    let mut first = Vec::new();
+    for id in playlists {
+        first.extend(ORDER.peek(tx, id)?.and_then(|order| order.first_video));
+    }
+    tx.plan(|plan| {
+        for video in &first {
+            plan.row(&VIDEOS, video);
+        }
+    })?;
+    Ok(())
 }
 
 /// The resource of a playlist that is in an order of its own.
@@ -30,17 +75,21 @@ pub fn render(
     playlist: &Stored<Playlist>,
     parts: &[&'static str],
     language: Option<&str>,
+    caller: &Caller,
 ) -> Result<Item, Error> {
     let needs_order = parts.iter().any(|part| ["snippet", "contentDetails"].contains(part));
     let mut contents = Contents::default();
     if needs_order {
         let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
-        contents = Contents { total: order.total().into(), first_video: order.first_video };
+        contents.total = order.total().into();
+        if parts.contains(&"snippet") {
+            contents.picture = picture(tx, order.first_video.as_deref(), caller)?;
+        }
     }
     Ok(show(id, playlist, &contents, parts, language))
 }
 
-/// The resource of a playlist that holds this. Its picture is that of its first video.
+/// The resource of a playlist that holds this.
 #[must_use]
 pub fn show(
     id: &str,
@@ -90,9 +139,7 @@ fn snippet_text(playlist: &Stored<Playlist>, contents: &Contents, language: Opti
         }
     }
     let mut thumbnails = Map::new();
-    let video = contents.first_video.as_deref().unwrap_or(thumbnail::NO_VIDEO);
-    let source = thumbnail::Source::default();
-    thumbnails.insert("thumbnails".into(), thumbnail::of_video(video, source));
+    thumbnails.insert("thumbnails".into(), contents.picture.clone());
     let thumbnails = stored::print(&thumbnails);
     let mut out = Vec::with_capacity(text.len() + thumbnails.len());
     out.extend_from_slice(text.get(..text.len().saturating_sub(1)).unwrap_or_default());

@@ -3,15 +3,17 @@
 use bytes::Bytes;
 use triptych_core::kv::Tx;
 
+use crate::account::Caller;
 use crate::api::error::Error;
 use crate::index;
 use crate::index::{Document, Facets, Kind};
 use crate::record::json_fields::text_of;
 use crate::record::privacy::Privacy;
+use crate::record::search_result;
 use crate::record::stored::Stored;
-use crate::record::{search_result, thumbnail};
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::Playlist;
+use crate::resource::playlists::render;
 
 /// Notes what can be found of a playlist.
 ///
@@ -34,17 +36,19 @@ pub fn put(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(),
     Ok(index::put(tx, Kind::Playlist, id, &document)?)
 }
 
-/// A playlist as a search shows it. Its picture is that of its first video.
+/// A playlist as a search shows it to somebody.
 ///
 /// # Errors
 /// As the store.
-pub fn result(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<Bytes, Error> {
+pub fn result(
+    tx: &mut Tx<'_>,
+    id: &str,
+    playlist: &Stored<Playlist>,
+    caller: &Caller,
+) -> Result<Bytes, Error> {
     let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
     let snippet = playlist.value("snippet");
-    let picture = thumbnail::of_video(
-        order.first_video.as_deref().unwrap_or(thumbnail::NO_VIDEO),
-        thumbnail::Source::default(),
-    );
+    let picture = render::picture(tx, order.first_video.as_deref(), caller)?;
     Ok(search_result::snippet(
         &snippet,
         &playlist.head.channel,

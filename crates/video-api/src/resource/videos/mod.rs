@@ -27,6 +27,7 @@ use crate::api::parameter::{
 };
 use crate::api::response::{List, Paging, Reply};
 use crate::media::{Processed, Processing};
+use crate::record::id;
 use crate::record::id::SystemPlaylist;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
@@ -214,6 +215,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let title = channels::title(tx, &owner)?;
     let id = record::new_id(tx, ids)?;
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
+    video.head.picture_key = Some(id::picture_key(ids));
     video.head.media = Some(sent.id);
     video.head.bytes = sent.bytes;
     if let Some(name) = &sent.file_name {

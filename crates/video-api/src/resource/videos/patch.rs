@@ -222,14 +222,19 @@ fn are_tags(tags: &[String]) -> bool {
     let length: usize =
         tags.iter().map(|tag| tag.chars().count() + if tag.contains(' ') { 2 } else { 0 }).sum();
     let commas = tags.len().saturating_sub(1);
-    length + commas <= TAGS_CHARS_MAX && tags.iter().all(|tag| !tag.is_empty() && is_name(tag))
+    length + commas <= TAGS_CHARS_MAX
+        && tags.iter().all(|tag| !tag.trim().is_empty() && is_name(tag))
 }
 
 fn location(value: &Value) -> Option<Value> {
     let value = value.as_object()?;
-    let number = |name: &str, most: f64| match value.get(name) {
-        None => Some(0.0),
-        Some(value) => value.as_f64().filter(|number| number.abs() <= most),
+    let number = |name: &str, most: f64| {
+        let number = match value.get(name) {
+            None | Some(Value::Null) => Some(0.0),
+            Some(Value::String(text)) => text.parse().ok(),
+            Some(value) => value.as_f64(),
+        };
+        number.filter(|number| number.abs() <= most)
     };
     let (latitude, longitude) = (number("latitude", 90.0)?, number("longitude", 180.0)?);
     let altitude = number("altitude", 1e6)?;
@@ -278,6 +283,7 @@ impl Stored<Video> {
             has_thumbnail: false,
             has_captions: false,
             thumbnail_size: None,
+            picture_key: None,
             is_off_uploads: false,
             three_d: false,
             form: None,

@@ -73,6 +73,9 @@ pub struct Video {
     /// Width and height of that picture, as it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail_size: Option<(u32, u32)>,
+    /// The key in the addresses of its picture while it is its owner's alone; videos of earlier builds have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture_key: Option<String>,
     /// True if its owner took it from the list of uploads.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_off_uploads: bool,
@@ -223,11 +226,12 @@ impl Video {
         !self.is_off_uploads
     }
 
-    /// The facts that decide about the sizes of its picture.
+    /// The facts that decide about the sizes of its picture, and its key while not everybody may see it.
     #[must_use]
-    pub fn picture_source(&self) -> thumbnail::Source {
+    pub fn picture_source(&self) -> thumbnail::Source<'_> {
         let high_definition = self.facts.as_ref().is_some_and(|facts| facts.definition() == "hd");
-        thumbnail::Source { high_definition, own: self.thumbnail_size }
+        let key = self.picture_key.as_deref().filter(|_| !self.is_shared());
+        thumbnail::Source { high_definition, own: self.thumbnail_size, key }
     }
 
     /// Returns whether it is for adults alone.

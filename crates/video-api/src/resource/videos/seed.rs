@@ -204,6 +204,7 @@ fn video(
     let title = channels::title(tx, &owner)?;
     let published = section::published(seed.published_at.as_deref(), seed.snippet.as_ref(), now)?;
     let mut made = Stored::uploaded(&id, &owner, &title, published);
+    made.head.picture_key = Some(id::picture_key(ids));
     if let Some(duration_ms) = seed.duration_ms {
         made.head.facts = Some(MediaInfo {
             container: "mp4".into(),

@@ -196,10 +196,7 @@ impl Session {
         let total = self.agreed_total(said, bytes_max)?;
         match range {
             None => self.decide_whole(content_length, total, bytes_max),
-            Some(ContentRange::Probe { .. }) if total == Some(self.received) => {
-                Ok(Decision::Finish)
-            }
-            Some(ContentRange::Probe { .. }) => Ok(self.progress()),
+            Some(ContentRange::Probe { .. }) => Ok(self.without_bytes(total)),
             Some(ContentRange::Piece { first, last, .. }) => {
                 self.decide_piece(first, last, total, content_length, bytes_max)
             }
@@ -208,6 +205,12 @@ impl Session {
 
     const fn progress(&self) -> Decision {
         Decision::Progress { received: self.received }
+    }
+
+    /// The decision about a request of which no bytes are taken. Where all are there and the end failed, or its answer was lost, it is the
+    /// end once more: a client that sends its last piece again is told what became of it.
+    fn without_bytes(&self, total: Option<u64>) -> Decision {
+        if total == Some(self.received) { Decision::Finish } else { self.progress() }
     }
 
     fn agreed_total(&self, said: Option<u64>, bytes_max: u64) -> Result<Option<u64>, SessionError> {
@@ -228,7 +231,7 @@ impl Session {
         bytes_max: u64,
     ) -> Result<Decision, SessionError> {
         if self.received > 0 {
-            return Ok(self.progress());
+            return Ok(self.without_bytes(total));
         }
         match (total, content_length) {
             (Some(range), Some(body)) if range != body => {
@@ -266,7 +269,7 @@ impl Session {
             return Err(SessionError::TotalChanged { before, now: last + 1 });
         }
         if first != self.received {
-            return Ok(self.progress());
+            return Ok(self.without_bytes(total));
         }
         let bytes = last - first + 1;
         if let Some(body) = content_length.filter(|body| *body != bytes) {

@@ -88,10 +88,13 @@ fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
         Err(SessionError::TooLarge { bytes_max: 10 * K })
     );
     assert_eq!(fresh.decide(Some("bytes */0"), Some(0), 10 * K), Ok(Decision::Finish));
-    assert_eq!(
-        session(7, Some(7)).decide(Some("bytes */7"), Some(0), 10 * K),
-        Ok(Decision::Finish)
-    );
+    // All are there, and the end failed: the last piece again, or the whole, is the end again.
+    for (range, length) in
+        [(Some("bytes */7"), 0), (Some("bytes */*"), 0), (Some("bytes 0-6/7"), 7), (None, 7)]
+    {
+        let decision = session(7, Some(7)).decide(range, Some(length), 10 * K);
+        assert_eq!(decision, Ok(Decision::Finish), "{range:?}");
+    }
 }
 
 #[test]

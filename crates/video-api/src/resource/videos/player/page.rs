@@ -9,6 +9,7 @@ use crate::api::error::Error;
 use crate::api::html::escaped;
 use crate::record::json_fields::text_of;
 use crate::record::stored::Stored;
+use crate::record::thumbnail;
 use crate::resource::videos::record::Video;
 
 /// A track of captions as the page offers it.
@@ -38,7 +39,8 @@ pub fn page(
     let title = text_of(&video.value("snippet"), "title");
     let mut body = String::new();
     if video.head.media.is_some() {
-        let poster = format!("../vi/{id}/high.jpg");
+        let key = video.head.picture_source().key;
+        let poster = format!("../{}", thumbnail::video_address(id, "high", key));
         let source = format!("{id}/video{query}");
         let play = format!("{id}/play{query}");
         let _ = write!(
