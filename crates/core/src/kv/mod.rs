@@ -18,6 +18,8 @@ mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod prefetch;
+#[cfg(any(test, feature = "testing"))]
+mod raced;
 mod run;
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 mod shared;
@@ -54,6 +56,8 @@ pub use postgres::PostgresServer;
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresConfig, PostgresUrl, PostgresUrlError};
 pub use prefetch::{Plan, Prefetch, RoundTrips};
+#[cfg(any(test, feature = "testing"))]
+pub use raced::Raced;
 pub use run::{clear, read, run, run_blocking, settle};
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 pub use shared::{SharedKeyValue, SharedStats, StoreConnection};

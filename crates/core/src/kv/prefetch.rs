@@ -39,8 +39,8 @@ impl std::fmt::Display for RoundTrips {
 pub struct Plan<'p> {
     prefetch: &'p Prefetch,
     named: Vec<Bytes>,
-    /// True if one of them is not known yet.
-    is_lacking: bool,
+    /// Those that are not known yet.
+    lacking: Vec<Bytes>,
 }
 
 impl Plan<'_> {
@@ -50,7 +50,9 @@ impl Plan<'_> {
             return None;
         }
         let found = self.prefetch.known(key, true);
-        self.is_lacking |= found.is_none();
+        if found.is_none() {
+            self.lacking.push(key.clone());
+        }
         self.named.push(key.clone());
         found
     }
@@ -121,22 +123,27 @@ impl Prefetch {
     }
 
     /// Fetches the rows that `list` names, in one round trip, then those that it names once it knows them, and so on. Each round reads what
-    /// was named before once more, so that at last all are of one moment.
+    /// was named before once more, so that at last all are of one moment, unless they are more than go at once.
     ///
     /// # Errors
     /// As [`KeyValue::get_many`].
     pub(super) fn plan(&self, mut list: impl FnMut(&mut Plan<'_>)) -> Result<(), StoreError> {
         for _ in 0..ROUNDS_MAX {
-            let mut plan = Plan { prefetch: self, named: Vec::new(), is_lacking: false };
+            let mut plan = Plan { prefetch: self, named: Vec::new(), lacking: Vec::new() };
             list(&mut plan);
-            let mut keys = plan.named;
-            keys.sort_unstable();
-            keys.dedup();
-            // More at once would be more than an engine takes: they are read when they are asked for.
-            if !plan.is_lacking || keys.len() > BATCH_OPERATIONS_MAX {
+            let Plan { mut named, mut lacking, .. } = plan;
+            for keys in [&mut named, &mut lacking] {
+                keys.sort_unstable();
+                keys.dedup();
+            }
+            if lacking.is_empty() {
                 break;
             }
-            self.read(&keys)?;
+            // Where all together are more than an engine takes at once, they are not of one moment.
+            let keys = if named.len() <= BATCH_OPERATIONS_MAX { named } else { lacking };
+            for some in keys.chunks(BATCH_OPERATIONS_MAX) {
+                self.read(some)?;
+            }
         }
         Ok(())
     }
@@ -250,7 +257,8 @@ impl KeyValue for Prefetch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kv::{Counted, Memory, Table, Tx};
+    use crate::id::SeededIds;
+    use crate::kv::{Counted, Memory, Table, Tx, run_blocking};
 
     fn put(store: &dyn KeyValue, key: &'static str, value: &'static str) {
         let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];
@@ -360,6 +368,40 @@ mod tests {
         assert_eq!(tx.peek(b"a").unwrap(), None);
         tx.begin_anew();
         assert_eq!(tx.peek(b"a").unwrap(), Some(Bytes::from("new")));
+    }
+
+    #[test]
+    fn what_was_only_looked_at_before_a_conflict_is_read_anew() {
+        let (counted, store) = remote(&[]);
+        put(&*counted, "guard", "1");
+        put(&*counted, "shown", "1");
+        let mut ids = SeededIds::from_number(1);
+        let mut is_first = true;
+        let seen = run_blocking::<_, StoreError>(&*store, &mut ids, 2, |tx, _| {
+            plan(tx, &["guard", "shown"]);
+            if std::mem::take(&mut is_first) {
+                put(&*counted, "shown", "2");
+                put(&*counted, "guard", "2");
+            }
+            let guard = tx.get(b"guard")?;
+            tx.put("own", "1");
+            Ok((guard, tx.peek(b"shown")?))
+        });
+        let two = Some(Bytes::from("2"));
+        assert_eq!(seen.unwrap(), (two.clone(), two));
+    }
+
+    #[test]
+    fn a_plan_of_more_rows_than_go_at_once_is_read_in_several_parts() {
+        let (counted, store) = remote(&[]);
+        let keys: Vec<_> =
+            (0..=BATCH_OPERATIONS_MAX).map(|at| Bytes::from(format!("k{at}"))).collect();
+        let mut tx = Tx::new(&*store);
+        tx.plan(|plan| keys.iter().for_each(|key| drop(plan.name(key)))).unwrap();
+        for key in &keys {
+            tx.peek(key).unwrap();
+        }
+        assert_eq!(counted.take(), RoundTrips::of(2, 0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The loop that runs transactions and commits them.
 
-use super::{KeyValue, ReadSet, Span, StoreError, Tx, Version};
+use super::{KeyValue, Prefetch, ReadSet, Span, StoreError, Tx, Version};
 use crate::id::{Ids, SeededIds};
 use crate::pending::{Pending, block_on};
 
@@ -94,7 +94,10 @@ pub async fn run<T, E: From<StoreError>>(
             Wait::Again => {}
             Wait::Durable(durable) => return durable.await.map_err(E::from).and(outcome),
             Wait::Commit(commit) => match commit.await {
-                Err(StoreError::Conflict) => {}
+                // What was only looked at is older than what the next attempt reads, and may not stand beside it.
+                Err(StoreError::Conflict) => {
+                    store.prefetch().into_iter().for_each(Prefetch::forget)
+                }
                 Err(error) => return Err(error.into()),
                 Ok(_) => return outcome,
             },
