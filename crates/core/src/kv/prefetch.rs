@@ -378,8 +378,8 @@ mod tests {
         let mut ids = SeededIds::from_number(1);
         let mut is_first = true;
         let seen = run_blocking::<_, StoreError>(&*store, &mut ids, 2, |tx, _| {
-            plan(tx, &["guard", "shown"]);
             if std::mem::take(&mut is_first) {
+                plan(tx, &["guard", "shown"]);
                 put(&*counted, "shown", "2");
                 put(&*counted, "guard", "2");
             }
