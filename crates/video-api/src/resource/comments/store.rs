@@ -51,8 +51,9 @@ pub fn replace(
         reply_words(tx, thread, new, Some(&old.text), Some(&new.text))?;
         return count_reply(tx, Some(shard), thread, Some(old.state), Some(new.state));
     }
-    words::replace(tx, opened(id, new), new, Some(&old.text), Some(&new.text))?;
+    // Writers of replies meet this one here, before it looks at the words that they count too.
     let replies = REPLY_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    words::replace(tx, opened(id, new), new, Some(&old.text), Some(&new.text))?;
     move_thread(tx, Some(shard), id, Some((old, replies)), Some((new, replies)))
 }
 
@@ -81,8 +82,9 @@ fn remove_as(tx: &mut Tx<'_>, shard: Option<u8>, id: &str, comment: &Comment) ->
         reply_words(tx, thread, comment, Some(&comment.text), None)?;
         count_reply(tx, shard, thread, Some(comment.state), None)?;
     } else {
-        words::replace(tx, opened(id, comment), comment, Some(&comment.text), None)?;
+        // As in `replace`: first where others meet it, then the words.
         let replies = REPLY_COUNTS.get(tx, &id.to_owned())?;
+        words::replace(tx, opened(id, comment), comment, Some(&comment.text), None)?;
         move_thread(tx, shard, id, Some((comment, replies.unwrap_or_default())), None)?;
         leaves_rows |= replies.is_some();
     }
@@ -107,7 +109,10 @@ fn reply_words(
     old: Option<&str>,
     new: Option<&str>,
 ) -> Result<(), Error> {
-    match COMMENTS.get(tx, &thread.to_owned())? {
+    let thread_id = thread.to_owned();
+    // Writers of other replies meet this one here, and have to do so before it looks at the words that they count too.
+    REPLY_COUNTS.get(tx, &thread_id)?;
+    match COMMENTS.get(tx, &thread_id)? {
         Some(top) => words::replace(tx, opened(thread, &top), reply, old, new),
         None => Ok(()),
     }
