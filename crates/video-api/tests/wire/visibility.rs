@@ -1,4 +1,4 @@
-//! Who sees what: each state of a video and of a playlist, each viewer, and each place that would show it.
+//! The audience of each state of a video and of a playlist: each viewer, and each place that would show it.
 
 use serde_json::{Value, json};
 

@@ -127,7 +127,7 @@ const NEVER: &[(&str, &[(u16, &str)], &str)] = &[
 #[serde(default, deny_unknown_fields)]
 struct Ask {
     operation: String,
-    /// Whose token; nobody's if empty, and Alice's without.
+    /// The token of the request: nobody's if empty, and Alice's without.
     who: Option<String>,
     query: String,
     path_id: Option<String>,
@@ -136,7 +136,7 @@ struct Ask {
     headers: BTreeMap<String, String>,
     /// A control path in the place of an operation.
     control: Option<String>,
-    /// How often it is sent.
+    /// The number of times that it is sent.
     times: Option<usize>,
 }
 
@@ -157,7 +157,7 @@ struct Row {
     of: Option<String>,
     status: u16,
     reason: String,
-    /// What the seed has beside.
+    /// Sections that the seed has beside.
     #[serde(default)]
     seed: Map<String, Value>,
     #[serde(default)]
@@ -177,7 +177,7 @@ fn rows() -> Vec<Row> {
     serde_json::from_str(include_str!("rows.json")).unwrap()
 }
 
-/// What stands between the marks of a text, as its parts before, within and after.
+/// The parts of a text before, within and after its first marks.
 fn marked(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('«')?;
     let (within, after) = rest.split_once('»')?;
