@@ -43,6 +43,16 @@ pub(crate) fn as_kept(factor: f64) -> f64 {
     LEVEL.powf(factor.ln() / LEVEL.ln())
 }
 
+/// The tabs that hear of a change of zoom beside the one that was asked for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mates {
+    None,
+    /// Those that show pages of its address's host.
+    OfHost,
+    /// Those that show pages of the host that its page has. A discarded tab has no page: the browser takes every tab for its mate, others without one too.
+    OfPage,
+}
+
 /// Zoom factors by host; a host without one shows its pages at the default.
 #[derive(Debug, Default)]
 pub(crate) struct ZoomLevels(BTreeMap<String, f64>);
@@ -96,7 +106,8 @@ impl Browser {
             self.tab_mut(id)?.zoom.own_factor = Some(factor);
         }
         // Who scales by itself touches nothing that others share.
-        self.emit_zoom(id, old, factor, zoom.mode != ZoomMode::Manual);
+        let mates = if zoom.mode == ZoomMode::Manual { Mates::None } else { Mates::OfPage };
+        self.emit_zoom(id, old, factor, mates);
         Ok(())
     }
 
@@ -125,19 +136,18 @@ impl Browser {
     }
 
     /// Tells a tab's change, and how the other tabs of its host stand, oldest tab first.
-    fn emit_zoom(&mut self, asking: TabId, old: f64, new: f64, is_told_of_others: bool) {
+    fn emit_zoom(&mut self, asking: TabId, old: f64, new: f64, mates: Mates) {
         let Some(tab) = self.strips.tab(asking) else {
             return;
         };
-        // A discarded tab has no host of its own: the browser takes every tab for its mate, others without a page too.
-        let (name, is_mate_of_all) = (host(&tab.url), tab.discarded);
+        let (name, is_mate_of_all) = (host(&tab.url), tab.discarded && mates == Mates::OfPage);
         let mut zoomed: Vec<_> = self
             .strips
             .tabs()
             .filter(|tab| {
                 let is_loaded = !tab.discarded && !tab.url.is_empty();
                 let is_mate = is_mate_of_all || is_loaded && host(&tab.url) == name;
-                tab.id == asking || is_told_of_others && is_mate
+                tab.id == asking || mates != Mates::None && is_mate
             })
             .map(|tab| (tab.id, self.factor_of(tab), tab.zoom))
             .collect();
@@ -173,6 +183,8 @@ impl Browser {
         if before.mode == mode && before.is_per_origin == is_per_origin {
             return Ok(());
         }
+        let is_quiet = before.mode == ZoomMode::Disabled && !is_per_origin;
+        let mut mates = if is_quiet { Mates::None } else { Mates::OfPage };
         let new = if mode == ZoomMode::Disabled {
             DEFAULT
         } else if is_per_origin {
@@ -180,6 +192,7 @@ impl Browser {
             let known = self.zoom_levels.get(&host);
             if known.is_none() {
                 self.set_host_factor(host, old);
+                mates = Mates::OfHost;
             }
             known.unwrap_or(old)
         } else {
@@ -190,8 +203,7 @@ impl Browser {
             is_per_origin,
             own_factor: (!is_per_origin && mode != ZoomMode::Disabled).then_some(new),
         };
-        let is_quiet = before.mode == ZoomMode::Disabled && !is_per_origin;
-        self.emit_zoom(id, old, new, !is_quiet);
+        self.emit_zoom(id, old, new, mates);
         Ok(())
     }
 }
