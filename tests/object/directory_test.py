@@ -377,6 +377,9 @@ class Encryption(DirectorySuite):
 
     def test_the_default_of_the_bucket_is_that_of_its_sessions(self):
         name = self.directory()
+        given = self.control.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"]["Rules"]
+        default = {"SSEAlgorithm": "AES256"}
+        self.assertEqual(given, [{"ApplyServerSideEncryptionByDefault": default, "BucketKeyEnabled": True}])
         self.set(name, self.KEY)
         shown = self.control.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"]["Rules"][0]
         self.assertTrue(shown["BucketKeyEnabled"])
