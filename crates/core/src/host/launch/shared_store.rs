@@ -13,7 +13,7 @@ use crate::kv::{Postgres, PostgresConfig, PostgresUrl};
 use crate::kv::{SharedKeyValue, SharedStats, StoreError};
 
 /// Time for which a sub-command, which nobody can ask for its state, waits for the store.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// The starts of the URLs that this build knows.
 const SCHEMES: &[&str] = &[
     #[cfg(feature = "etcd")]
