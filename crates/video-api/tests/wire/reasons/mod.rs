@@ -9,8 +9,11 @@ use video_api::resource::{OPERATIONS, RESOURCES};
 
 use crate::service::{Answer, SEED, Service};
 
+/// A status and the reason that stands in its body.
+type Reason = (u16, &'static str);
+
 /// A list of reasons that no request brings about, and why.
-const NEVER: &[(&str, &[(u16, &str)], &str)] = &[
+const NEVER: &[(&str, &[Reason], &str)] = &[
     (
         "_general",
         &[
