@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::{Batch, Found, KeyValue, Page, Span, StoreError, Version};
 use crate::pending::Pending;
 
-/// What somebody else does.
+/// Work that somebody else does.
 type Rival = Box<dyn FnOnce() + Send>;
 
 /// A store that passes for one on another machine, and lets a rival act before one of its calls.
