@@ -91,9 +91,16 @@ impl Source {
         Self { span, prefix: prefix.len(), unread: Vec::new(), is_ended: false }
     }
 
-    fn peek(&mut self, tx: &mut Tx<'_>, step: usize) -> Result<Option<&Bytes>, StoreError> {
+    /// The next key; `has_read` is set where the store was asked for it.
+    fn peek(
+        &mut self,
+        tx: &mut Tx<'_>,
+        step: usize,
+        has_read: &mut bool,
+    ) -> Result<Option<&Bytes>, StoreError> {
         while self.unread.is_empty() && !self.is_ended {
             let page = tx.scan(&self.span, step)?;
+            *has_read = true;
             self.is_ended = !page.more || page.rows.is_empty();
             if let Some((last, _)) = page.rows.last() {
                 match self.span.order {
@@ -117,6 +124,8 @@ pub struct Merge {
     backwards: bool,
     /// Rows that are read of a span at once.
     step: usize,
+    /// True if the last row was taken after the store was asked for more.
+    has_read: bool,
 }
 
 impl Merge {
@@ -133,7 +142,24 @@ impl Merge {
             sources: numbered.map(|(at, prefix)| Source::open(at, prefix, bounds, token)).collect(),
             backwards: token.is_some_and(|token| token.direction == Direction::Previous),
             step,
+            has_read: false,
         }
+    }
+
+    /// Returns whether the store was asked for more when the last row was taken.
+    #[must_use]
+    pub const fn has_read(&self) -> bool {
+        self.has_read
+    }
+
+    /// The rows that were read and not yet taken.
+    pub fn read_ahead(&self) -> impl Iterator<Item = Row> {
+        let sources = self.sources.iter().enumerate();
+        sources.flat_map(|(at, source)| {
+            let row =
+                move |key: &Bytes| Row { source: at, key: key.clone(), prefix: source.prefix };
+            source.unread.iter().rev().map(row)
+        })
     }
 
     /// Takes the next row of all.
@@ -142,8 +168,9 @@ impl Merge {
     /// As the store.
     pub fn next(&mut self, tx: &mut Tx<'_>) -> Result<Option<Row>, StoreError> {
         let mut next: Option<Row> = None;
+        self.has_read = false;
         for (at, source) in self.sources.iter_mut().enumerate() {
-            let Some(key) = source.peek(tx, self.step)?.cloned() else {
+            let Some(key) = source.peek(tx, self.step, &mut self.has_read)?.cloned() else {
                 continue;
             };
             let suffix = source.suffix(&key);

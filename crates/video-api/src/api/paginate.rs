@@ -1,6 +1,6 @@
 //! Pages of rows, forwards and backwards, from a token that carries a key.
 
-use triptych_core::kv::{Key, Record, Table, Tx};
+use triptych_core::kv::{Key, Plan, Record, Table, Tx};
 
 use crate::api::error::Error;
 use crate::api::merge::{Bounds, Merge, Row};
@@ -50,8 +50,8 @@ impl Wanted<'_> {
 /// Rows that are read of a span at once, at the least.
 const READ_MIN: usize = 8;
 
-/// The page of what `take` makes of the rows whose keys start with one of `prefixes`; it leaves out a row by `None`. Costs what the page
-/// holds for each prefix, and what is left out on the way.
+/// The page of what `take` makes of the rows whose keys start with one of `prefixes`; it leaves out a row by `None`, and `plan` names what it
+/// reads of one. Costs what the page holds for each prefix, and what is left out on the way.
 ///
 /// # Errors
 /// As the store, and as `take`.
@@ -60,9 +60,10 @@ pub fn read_spans<T>(
     prefixes: &[Vec<u8>],
     bounds: &Bounds,
     wanted: Wanted<'_>,
+    plan: impl Fn(&mut Plan<'_>, &Row),
     take: impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
 ) -> Result<Rows<T>, Error> {
-    Ok(read_on(tx, prefixes, bounds, wanted, 0, take)?.0)
+    Ok(read_on(tx, prefixes, bounds, wanted, 0, (plan, take))?.0)
 }
 
 /// The same, with the number of rows that all pages have, counted up to [`EXACT_TOTAL_MAX`]. The rows of the first page are read once.
@@ -74,14 +75,15 @@ pub fn count_spans<T>(
     prefixes: &[Vec<u8>],
     bounds: &Bounds,
     wanted: Wanted<'_>,
+    plan: impl Fn(&mut Plan<'_>, &Row),
     mut take: impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
 ) -> Result<Counted<T>, Error> {
     if wanted.token.is_none() {
-        return read_on(tx, prefixes, bounds, wanted, EXACT_TOTAL_MAX, take);
+        return read_on(tx, prefixes, bounds, wanted, EXACT_TOTAL_MAX, (plan, take));
     }
-    let rows = read_spans(tx, prefixes, bounds, wanted, &mut take)?;
+    let rows = read_spans(tx, prefixes, bounds, wanted, &plan, &mut take)?;
     let first = Wanted { token: None, size: 0, ..wanted };
-    let (_, total) = read_on(tx, prefixes, bounds, first, EXACT_TOTAL_MAX, take)?;
+    let (_, total) = read_on(tx, prefixes, bounds, first, EXACT_TOTAL_MAX, (plan, take))?;
     Ok((rows, total))
 }
 
@@ -92,12 +94,20 @@ fn read_on<T>(
     bounds: &Bounds,
     Wanted { token, size, binding }: Wanted<'_>,
     count_max: u32,
-    mut take: impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
+    (plan, mut take): (
+        impl Fn(&mut Plan<'_>, &Row),
+        impl FnMut(&mut Tx<'_>, &Row) -> Result<Option<T>, Error>,
+    ),
 ) -> Result<Counted<T>, Error> {
     let step = (size.max(count_max) as usize).saturating_add(1).max(READ_MIN);
     let mut merge = Merge::open(prefixes, bounds, token, step);
     let (mut found, mut count, mut more) = (Vec::new(), 0, false);
     while let Some(row) = merge.next(tx)? {
+        if merge.has_read() {
+            tx.plan(|rows| {
+                merge.read_ahead().chain([row.clone()]).for_each(|row| plan(rows, &row))
+            })?;
+        }
         let Some(taken) = take(tx, &row)? else {
             continue;
         };
@@ -164,7 +174,8 @@ pub fn read_where<K: Key, V: Record>(
     page: Wanted<'_>,
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Rows<K>, Error> {
-    read_spans(tx, &[table.span(start).prefix], &Bounds::default(), page, |tx, row| {
+    let (spans, nothing) = ([table.span(start).prefix], |_: &mut Plan<'_>, _: &Row| ());
+    read_spans(tx, &spans, &Bounds::default(), page, nothing, |tx, row| {
         let key = table.read_key(&row.key)?;
         Ok(keeps(tx, &key)?.then_some(key))
     })
@@ -206,7 +217,8 @@ pub fn count_where<K: Key, V: Record>(
     page: Wanted<'_>,
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Counted<K>, Error> {
-    count_spans(tx, &[table.span(start).prefix], &Bounds::default(), page, |tx, row| {
+    let (spans, nothing) = ([table.span(start).prefix], |_: &mut Plan<'_>, _: &Row| ());
+    count_spans(tx, &spans, &Bounds::default(), page, nothing, |tx, row| {
         let key = table.read_key(&row.key)?;
         Ok(keeps(tx, &key)?.then_some(key))
     })
@@ -295,7 +307,7 @@ mod tests {
         let page = |tx: &mut Tx<'_>, text: Option<String>| {
             let token = text.map(|text| PageToken::parse(&text, binding).unwrap());
             let wanted = Wanted { token: token.as_ref(), size, binding };
-            read_spans(tx, &prefixes, bounds, wanted, take).unwrap()
+            read_spans(tx, &prefixes, bounds, wanted, |_, _| (), take).unwrap()
         };
         let mut at = page(tx, None);
         let mut forwards = places(&at);

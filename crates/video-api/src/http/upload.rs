@@ -156,7 +156,7 @@ impl VideoApi {
         let sent = Media { id: [0; 16], bytes: 1, content_type: None, file_name, processed };
         let work =
             self.bind_handler(request, checked.clone(), Some(sent), metadata, |_, _| Ok(()))?;
-        work(&mut Tx::new(&*self.0.store), &mut self.ids()).map(drop)
+        work(&mut Tx::new(&*checked.store), &mut self.ids()).map(drop)
     }
 }
 

@@ -32,7 +32,7 @@ pub mod tokenizer;
 pub mod verify;
 
 use serde::{Deserialize, Serialize};
-use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, StoreError, Table, Tx};
 
 use crate::record::table_entry::{Form, TableEntry};
 
@@ -206,6 +206,13 @@ pub fn update_facets(
     };
     change(&mut document.facets);
     put(tx, kind, id, &document)
+}
+
+/// Plans what a change of the document of `id` reads.
+pub fn plan(plan: &mut Plan<'_>, kind: Kind, id: &str) {
+    let key = (kind as u8, id.to_owned());
+    plan.row(&DOCUMENTS, &key);
+    plan.row(&CHANGED, &key);
 }
 
 fn mark_changed(

@@ -51,7 +51,7 @@ const INSERT: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::BANNER, least: BANNER_MIN },
     }),
-    round_trips: RoundTrips::of(6, 1),
+    round_trips: RoundTrips::of(5, 1),
     ..Operation::insert("channelBanners.insert", "/channelBanners/insert", Run::Call(insert))
 };
 

@@ -40,7 +40,7 @@ const SET: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::VIDEO, least: (1, 1) },
     }),
-    round_trips: RoundTrips::of(18, 1),
+    round_trips: RoundTrips::of(10, 1),
     ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
 };
 

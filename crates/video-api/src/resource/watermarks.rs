@@ -63,7 +63,7 @@ const SET: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::WATERMARK, least: (1, 1) },
     }),
-    round_trips: RoundTrips::of(8, 1),
+    round_trips: RoundTrips::of(7, 1),
     ..Operation::insert("watermarks.set", "/watermarks/set", Run::Call(set))
 };
 

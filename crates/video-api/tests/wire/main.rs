@@ -15,6 +15,7 @@ mod costs;
 mod crash_states;
 mod deleting;
 mod http;
+mod interleaved;
 mod membership;
 mod mended;
 mod model;

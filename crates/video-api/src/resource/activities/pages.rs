@@ -1,6 +1,6 @@
 //! Pages of activities: those of a channel, and the uploads of the channels that somebody subscribes to.
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
@@ -80,6 +80,29 @@ impl Source {
         }
     }
 
+    /// Plans what [`Source::count`] reads.
+    fn plan_count(&self, plan: &mut Plan<'_>) {
+        match self {
+            Self::Uploads(channel) => drop(plan.row(&CHANNEL_COUNTS, channel)),
+            Self::Likes(channel) => rating::plan_total(plan, channel, 1),
+            Self::Kept(channel, audience) => {
+                plan.row(&ACTIVITY_COUNTS, &(channel.clone(), *audience));
+            }
+        }
+    }
+
+    /// Plans what is read of the activity that a row of it is.
+    fn plan_event(&self, plan: &mut Plan<'_>, id: String) {
+        let event = match self {
+            Self::Uploads(_) => Some(Event::Upload(id)),
+            Self::Likes(_) => Some(Event::Like(id)),
+            Self::Kept(channel, _) => {
+                plan.row(&ACTIVITIES, &(channel.clone(), id)).map(|activity| activity.event)
+            }
+        };
+        event.iter().for_each(|event| render::plan(plan, self.channel(), event));
+    }
+
     /// The activity that a row of it is.
     fn event(&self, tx: &mut Tx<'_>, id: String) -> Result<Option<Event>, Error> {
         Ok(match self {
@@ -117,6 +140,12 @@ pub(super) fn write(
     let prefixes: Vec<_> = sources.iter().map(Source::prefix).collect();
     let bounds =
         bounds(call.params.moment("publishedAfter"), call.params.moment("publishedBefore"));
+    tx.plan(|plan| {
+        for source in sources {
+            source.plan_count(plan);
+            plan.row(&CHANNELS, &source.channel().to_owned());
+        }
+    })?;
     let mut total = 0;
     for source in sources {
         total += source.count(tx)?;
@@ -124,11 +153,17 @@ pub(super) fn write(
     // Whatever changes what is listed changes a counter, which was read above.
     let (rows, total) = tx.guarded(|tx| {
         let take = |tx: &mut Tx<'_>, row: &Row| found(tx, sources, row, &audience);
+        let plan = |plan: &mut Plan<'_>, row: &Row| {
+            let id = merge::time_and_id(row.suffix()).map(|(_, id)| id);
+            if let Some((source, id)) = sources.get(row.source).zip(id) {
+                source.plan_event(plan, id);
+            }
+        };
         let is_narrowed = given.into_iter().any(|name| call.params.has(name));
         if is_narrowed || total <= u64::from(EXACT_TOTAL_MAX) {
-            return paginate::count_spans(tx, &prefixes, &bounds, wanted, take);
+            return paginate::count_spans(tx, &prefixes, &bounds, wanted, plan, take);
         }
-        Ok((paginate::read_spans(tx, &prefixes, &bounds, wanted, take)?, total))
+        Ok((paginate::read_spans(tx, &prefixes, &bounds, wanted, plan, take)?, total))
     })?;
     for Found { channel, at, event, shown } in &rows.keys {
         if let Some(owner) = CHANNELS.peek_shared(tx, &(*channel).to_owned())? {

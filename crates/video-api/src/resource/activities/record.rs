@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
@@ -216,6 +216,14 @@ pub fn forget(tx: &mut Tx<'_>, channel: &str, event: &Event) -> Result<(), Error
         ACTIVITIES.delete(tx, &key);
     }
     Ok(())
+}
+
+/// Plans what [`note`] and [`forget`] read.
+pub fn plan(plan: &mut Plan<'_>, channel: &str, event: &Event) {
+    plan.row(&ACTIVITIES, &(channel.to_owned(), event.id(channel)));
+    for audience in 0..=1 {
+        plan.row(&ACTIVITY_COUNTS, &(channel.to_owned(), audience));
+    }
 }
 
 fn index_rows(

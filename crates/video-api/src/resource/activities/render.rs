@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
@@ -37,6 +37,25 @@ pub(super) enum Shown {
     Playlist(Arc<Stored<Playlist>>),
     /// There is none.
     Nothing,
+}
+
+/// Plans what [`find`] reads.
+pub(super) fn plan(plan: &mut Plan<'_>, channel: &str, event: &Event) {
+    match event {
+        Event::ChannelItem(_) => drop(plan.row(&CHANNELS, &channel.to_owned())),
+        Event::Comment { comment, .. } => sight::plan(plan, comment, channel),
+        Event::PlaylistItem { playlist, number, .. } => {
+            plan.row(&PLAYLISTS, playlist);
+            plan.row(&ITEMS, &(playlist.clone(), *number));
+        }
+        _ => {}
+    }
+    match event.thing() {
+        Some(Thing::Video(id)) => drop(plan.row(&LISTED_VIDEOS, &id)),
+        Some(Thing::Channel(id)) => drop(plan.row(&CHANNELS, &id)),
+        Some(Thing::Playlist(id)) => drop(plan.row(&PLAYLISTS, &id)),
+        None => {}
+    }
 }
 
 /// The thing that an activity is about, if it is shown to the audience: nothing of what was undone, deleted or hidden is.

@@ -56,7 +56,7 @@ const DELETE: Operation = Operation {
         OWNER,
     ],
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    round_trips: RoundTrips::of(11, 1),
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::delete("captions.delete", "/captions", Run::Call(delete))
 };
 
@@ -105,7 +105,7 @@ const INSERT: Operation = Operation {
         required: false,
         processing: Processing::Captions,
     }),
-    round_trips: RoundTrips::of(13, 1),
+    round_trips: RoundTrips::of(7, 1),
     ..Operation::insert("captions.insert", "/captions", Run::Call(insert))
 };
 
@@ -154,7 +154,7 @@ const UPDATE: Operation = Operation {
         required: false,
         processing: Processing::Captions,
     }),
-    round_trips: RoundTrips::of(10, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::update("captions.update", "/captions", Run::Call(update))
 };
 
@@ -164,6 +164,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let owner = call.caller.owns(&video.head.channel);
     let wanted = call.params.list("id");
     let rows = VIDEO_CAPTIONS.all(tx, &id, store::TRACKS_MAX as usize)?;
+    tx.plan(|plan| rows.iter().for_each(|((_, _, id), ())| drop(plan.row(&CAPTIONS, id))))?;
     let mut list = List::new("captionListResponse");
     let mut found = 0;
     for ((_, _, id), ()) in rows {
@@ -189,6 +190,9 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let video = snippet.text("videoId")?.filter(|id| !id.is_empty());
     let video = video.ok_or(&rules::METADATA_INVALID)?;
     let sent = CaptionFile::uploaded(call.media, call.params.flag("sync"));
+    if let Ok(channel) = call.caller.channel() {
+        tx.plan(|plan| store::plan_counts(plan, &video, channel))?;
+    }
     let found = videos::visible(tx, &video, call.caller)?.ok_or(&rules::VIDEO_NOT_FOUND)?;
     if !call.caller.owns(&found.head.channel) {
         return Err(Error::Rule(&rules::FORBIDDEN));
@@ -225,9 +229,18 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<(Caption, Stored<
     Ok((caption, video))
 }
 
+/// Plans what a change of a track of the caller's reads.
+fn plan_change(call: &Call<'_>, tx: &Tx<'_>, id: &str) -> Result<(), Error> {
+    match call.caller.channel() {
+        Ok(channel) => Ok(tx.plan(|plan| store::plan(plan, id, channel))?),
+        Err(_) => Ok(()),
+    }
+}
+
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
+    plan_change(call, tx, &id)?;
     let (old, _) = owned(call, tx, &id)?;
     let snippet = body.object("snippet", "snippet")?.filter(|_| call.wants("snippet"));
     let sent = CaptionFile::uploaded(call.media, call.params.flag("sync"));
@@ -248,6 +261,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
+    plan_change(call, tx, id)?;
     let (caption, _) = owned(call, tx, id)?;
     store::remove(tx, id, &caption)?;
     Ok(Reply::empty())

@@ -1,6 +1,6 @@
 //! Putting and removing tracks with all that follows from them: index rows, counts, and what their video says of its captions.
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 use triptych_core::time::Timestamp;
 
 use super::record::{
@@ -92,6 +92,19 @@ pub fn remove_of_video(tx: &mut Tx<'_>, video: &str, most: usize) -> Result<bool
         CAPTION_COUNTS.delete(tx, &video.to_owned());
     }
     Ok(more)
+}
+
+/// Plans what a change of a track reads, whose video is of this channel.
+pub fn plan(plan: &mut Plan<'_>, id: &str, channel: &str) {
+    if let Some(caption) = plan.row(&CAPTIONS, &id.to_owned()) {
+        plan_counts(plan, &caption.video, channel);
+    }
+}
+
+/// Plans what a change of the tracks of a video of this channel reads.
+pub fn plan_counts(plan: &mut Plan<'_>, video: &str, channel: &str) {
+    plan.row(&CAPTION_COUNTS, &video.to_owned());
+    videos::store::plan(plan, video, channel);
 }
 
 fn put(tx: &mut Tx<'_>, id: &str, caption: &Caption) {

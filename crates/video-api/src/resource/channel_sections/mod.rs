@@ -51,7 +51,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a section.",
     params: &[ID, OWNER],
     scopes: WRITE,
-    round_trips: RoundTrips::of(4, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::delete("channelSections.delete", "/channelSections", Run::Call(delete))
 };
 
@@ -94,7 +94,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("ChannelSection"),
     response: Some("ChannelSection"),
-    round_trips: RoundTrips::of(4, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::update("channelSections.update", "/channelSections", Run::Call(update))
 };
 
@@ -129,6 +129,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         };
         SECTION_ORDER.peek(tx, &channel)?.unwrap_or_default().0
     };
+    tx.plan(|plan| ids.iter().for_each(|id| drop(plan.row(&SECTIONS, id))))?;
     let mut list = List::of("channelSectionListResponse", call.form());
     for id in &ids {
         let Some(section) = SECTIONS.peek(tx, id)? else {
@@ -166,6 +167,13 @@ pub(crate) fn new_id(tx: &mut Tx<'_>, channel: &str, ids: &mut dyn Ids) -> Resul
 
 /// The section that the caller may change.
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Section, Error> {
+    tx.plan(|plan| {
+        plan.row(&SECTIONS, &id.to_owned());
+        if let Ok(channel) = call.caller.channel() {
+            plan.row(&CHANNELS, &channel.to_owned());
+            plan.row(&SECTION_ORDER, &channel.to_owned());
+        }
+    })?;
     let section = SECTIONS.get(tx, &id.to_owned())?.ok_or(&rules::NOT_FOUND)?;
     if !is_visible(call, tx, &section.channel)? {
         return Err(Error::Rule(&rules::NOT_FOUND));

@@ -122,7 +122,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Channel"),
     response: Some("Channel"),
-    round_trips: RoundTrips::of(4, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::update("channels.update", "/channels", Run::Call(update))
 };
 
@@ -202,6 +202,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         record::named(tx, &id, &rules::NOT_FOUND)?;
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
+    tx.plan(|plan| record::plan(plan, &id))?;
     let old = CHANNELS.get(tx, &id)?.ok_or(&rules::NOT_FOUND)?;
     call.expect(&old.etag())?;
     let mut new = old.clone();

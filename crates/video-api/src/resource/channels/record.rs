@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::{Error, Rule};
@@ -91,6 +91,14 @@ pub fn count(
         (facets.views, facets.videos) = (counts.views, counts.videos);
     })?;
     Ok(())
+}
+
+/// Plans what a change of a channel's counts reads, and the channel itself.
+pub fn plan(plan: &mut Plan<'_>, channel: &str) {
+    let key = channel.to_owned();
+    plan.row(&CHANNELS, &key);
+    plan.row(&CHANNEL_COUNTS, &key);
+    index::plan(plan, Kind::Channel, channel);
 }
 
 /// The form under which a handle is looked up.

@@ -79,7 +79,7 @@ const INSERT: Operation = Operation {
     scopes: comments::SCOPES,
     request: Some("CommentThread"),
     response: Some("CommentThread"),
-    round_trips: RoundTrips::of(13, 1),
+    round_trips: RoundTrips::of(5, 1),
     ..Operation::insert("commentThreads.insert", "/commentThreads", Run::Call(insert))
 };
 
@@ -154,10 +154,17 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     if about.is_some_and(|about| Some(&about) != video.as_ref()) {
         return Err(Error::Rule(&rules::PROCESSING_FAILURE));
     }
+    tx.plan(|plan| {
+        let found = video.as_ref().and_then(|video| plan.row(&VIDEOS, video));
+        let named = found.map(|found| found.head.channel.clone()).or_else(|| channel.clone());
+        named.iter().for_each(|channel| sight::plan_place(plan, channel, &author));
+    })?;
     let channel = place(call, tx, channel, video.as_ref())?;
     let id = comments::record::new_id(tx, ids, None)?;
     let comment = comments::written(tx, call, author, channel, video, text)?;
-    store::insert(tx, tally::shard(ids), &id, &comment)?;
+    let shard = tally::shard(ids);
+    tx.plan(|plan| store::plan_of(plan, shard, &id, &comment, [None, Some(&comment.text)]))?;
+    store::insert(tx, shard, &id, &comment)?;
     let form = thread_form(call, Moderation::Published, true);
     Ok(Reply::resource(&render::render(tx, &id, &comment, &form)?))
 }

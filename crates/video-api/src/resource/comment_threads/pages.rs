@@ -199,7 +199,8 @@ impl ThreadList {
                 && self.shows(call, tx, &id)?;
             Ok(is_shown.then_some(id))
         };
-        let (page, total) = paginate::count_spans(tx, &spans, &Bounds::default(), wanted, take)?;
+        let (page, total) =
+            paginate::count_spans(tx, &spans, &Bounds::default(), wanted, |_, _| (), take)?;
         let paging = page.paging(total, wanted.size);
         Ok((page.keys, paging))
     }

@@ -114,7 +114,7 @@ const SET_MODERATION_STATUS: Operation = Operation {
         .default("false"),
     ],
     scopes: SCOPES,
-    round_trips: RoundTrips::of(7, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::insert("comments.setModerationStatus",
         "/comments/setModerationStatus",
         Run::Call(set_moderation_status),
@@ -129,7 +129,7 @@ const INSERT: Operation = Operation {
     scopes: SCOPES,
     request: Some("Comment"),
     response: Some("Comment"),
-    round_trips: RoundTrips::of(14, 1),
+    round_trips: RoundTrips::of(5, 1),
     ..Operation::insert("comments.insert", "/comments", Run::Call(insert))
 };
 
@@ -146,7 +146,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a comment.",
     params: &[ID],
     scopes: SCOPES,
-    round_trips: RoundTrips::of(13, 1),
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::delete("comments.delete", "/comments", Run::Call(delete))
 };
 
@@ -158,7 +158,7 @@ const UPDATE: Operation = Operation {
     scopes: SCOPES,
     request: Some("Comment"),
     response: Some("Comment"),
-    round_trips: RoundTrips::of(11, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::update("comments.update", "/comments", Run::Call(update))
 };
 
@@ -268,6 +268,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let parent = snippet.map(|snippet| snippet.text("parentId")).transpose()?.flatten();
     let thread = parent.filter(|id| !id.is_empty()).ok_or(&rules::PARENT_ID_MISSING)?;
     let text = text::read(snippet, &rules::TEXT)?;
+    tx.plan(|plan| sight::plan(plan, &thread, &author))?;
     let (top, _) = sight::find(tx, &thread, call.caller)?.ok_or(&rules::PARENT_NOT_FOUND)?;
     if thread_of(&thread).is_some() {
         return Err(Error::Rule(&rules::REPLY_UNSUPPORTED));
@@ -286,15 +287,22 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     }
     let id = record::new_id(tx, ids, Some(&thread))?;
     let comment = written(tx, call, author, top.channel, top.video, text)?;
-    store::insert(tx, tally::shard(ids), &id, &comment)?;
+    let shard = tally::shard(ids);
+    tx.plan(|plan| store::plan_of(plan, shard, &id, &comment, [None, Some(&comment.text)]))?;
+    store::insert(tx, shard, &id, &comment)?;
     Ok(Reply::resource(&show(call, tx, &id, &comment, true)?))
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
-    author(call)?;
+    let author = author(call)?;
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     let text = text::read(body.object("snippet", "snippet")?, &rules::TEXT)?;
+    let shard = tally::shard(ids);
+    tx.plan(|plan| {
+        sight::plan(plan, &id, &author);
+        store::plan(plan, shard, &id, Some(&text));
+    })?;
     let (old, _) = sight::find(tx, &id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&old.author) {
         return Err(Error::Rule(&rules::FORBIDDEN));
@@ -303,18 +311,20 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let is_banned = BANNED.get(tx, &(old.channel.clone(), old.author.clone()))?.is_some();
     let state = if is_banned { Moderation::Rejected } else { old.state };
     let new = Comment { text, state, updated: call.now, ..old.clone() };
-    store::replace(tx, tally::shard(ids), &id, &old, &new)?;
+    store::replace(tx, shard, &id, &old, &new)?;
     Ok(Reply::resource(&show(call, tx, &id, &new, true)?))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
+    let shard = tally::shard(ids);
+    tx.plan(|plan| store::plan(plan, shard, id, None))?;
     let (comment, viewer) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
     if viewer == Viewer::Anybody {
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
     call.expect(&render::version(id, &comment))?;
-    store::remove(tx, tally::shard(ids), id, &comment)?;
+    store::remove(tx, shard, id, &comment)?;
     Ok(Reply::empty())
 }
 
@@ -331,6 +341,9 @@ fn set_moderation_status(
         return Err(Error::Rule(&rules::BAN_WITHOUT_REJECT));
     }
     let shard = tally::shard(ids);
+    tx.plan(|plan| {
+        call.params.list("id").iter().for_each(|id| store::plan_state(plan, shard, id));
+    })?;
     for id in call.params.list("id") {
         let (old, viewer) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
         if viewer != Viewer::Owner {

@@ -1,7 +1,7 @@
 //! The comments that a caller finds: through the video or channel that they are about, the thread that they reply in, and their state.
 
 use serde_json::Value;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::account::Caller;
 use crate::api::error::Error;
@@ -60,6 +60,25 @@ pub fn find(
         }
     }
     Ok(Some((comment, viewer)))
+}
+
+/// Plans what [`find`] reads of a comment, and [`first_state`] of what an author says beside it.
+pub fn plan(plan: &mut Plan<'_>, id: &str, author: &str) {
+    if let Some(thread) = thread_of(id) {
+        plan.row(&COMMENTS, &thread.to_owned());
+    }
+    if let Some(comment) = plan.row(&COMMENTS, &id.to_owned()) {
+        if let Some(video) = &comment.video {
+            plan.row(&VIDEOS, video);
+        }
+        plan_place(plan, &comment.channel, author);
+    }
+}
+
+/// Plans what [`first_state`] reads.
+pub fn plan_place(plan: &mut Plan<'_>, channel: &str, author: &str) {
+    plan.row(&CHANNELS, &channel.to_owned());
+    plan.row(&BANNED, &(channel.to_owned(), author.to_owned()));
 }
 
 /// The state that a new comment about a channel or its videos begins with.

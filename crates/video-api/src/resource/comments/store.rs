@@ -2,12 +2,13 @@
 //!
 //! `shard` is the row of each [`tally`] that the transaction changes ([`tally::shard`]).
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::api::error::Error;
 use crate::record::cascade::{self, Cascade};
 use crate::record::key_order::latest_first;
 use crate::resource::activities::record as activities;
+use crate::resource::channels::record::CHANNELS;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{
     COMMENTS, Comment, EVERY_STATE, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS,
@@ -15,6 +16,7 @@ use crate::resource::comments::record::{
 };
 use crate::resource::comments::tally::{self, Tally};
 use crate::resource::comments::words::{self, ThreadTime};
+use crate::resource::videos::record::VIDEOS;
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// Stores a new comment.
@@ -162,6 +164,47 @@ pub fn recount(
         }
     }
     Ok(())
+}
+
+/// Plans what a change of a comment reads; `text` is what it is to say, and nothing where it goes.
+pub fn plan(plan: &mut Plan<'_>, shard: u8, id: &str, text: Option<&str>) {
+    if let Some(comment) = plan.row(&COMMENTS, &id.to_owned()) {
+        let texts = [Some(comment.text.as_str()), text];
+        plan_of(plan, shard, id, &comment, texts);
+    }
+}
+
+/// Plans what a change of a comment's state reads.
+pub fn plan_state(plan: &mut Plan<'_>, shard: u8, id: &str) {
+    if let Some(comment) = plan.row(&COMMENTS, &id.to_owned()) {
+        plan_of(plan, shard, id, &comment, [None; 2]);
+    }
+}
+
+/// Plans what putting a comment reads whose text was this, and is to be that.
+pub fn plan_of(
+    plan: &mut Plan<'_>,
+    shard: u8,
+    id: &str,
+    comment: &Comment,
+    [old, new]: [Option<&str>; 2],
+) {
+    let thread = thread_of(id).unwrap_or(id);
+    plan.row(&REPLY_COUNTS, &thread.to_owned());
+    let top = if thread == id { None } else { plan.row(&COMMENTS, &thread.to_owned()) };
+    let top = top.as_ref().or((thread == id).then_some(comment));
+    if let Some(top) = top {
+        words::plan(plan, opened(thread, top), comment, old, new);
+    }
+    activities::plan(plan, &comment.author, &comment.event(id));
+    let [own, _] = comment.lists();
+    for list in std::iter::once(own).chain(whole_lists(&comment.channel, [true; 2])) {
+        tally::plan_add(plan, shard, &list);
+    }
+    if let Some(video) = &comment.video {
+        plan.row(&VIDEOS, video);
+    }
+    plan.row(&CHANNELS, &comment.author);
 }
 
 /// The tallies that count a comment: that of its video or channel, and those of everything of its channel in which it is seen.

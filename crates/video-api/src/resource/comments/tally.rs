@@ -97,6 +97,20 @@ pub fn add(tx: &mut Tx<'_>, shard: u8, list: &str, change: Tally) -> Result<(), 
     Ok(())
 }
 
+/// Plans what [`add`] reads of a list.
+pub fn plan_add(plan: &mut Plan<'_>, shard: u8, list: &str) {
+    for shard in [0, shard] {
+        plan.row(&TALLIES, &(list.to_owned(), shard));
+    }
+}
+
+/// Plans what [`take`] reads of a list.
+pub fn plan_take(plan: &mut Plan<'_>, list: &str) {
+    for shard in 0..SHARDS {
+        plan.row(&TALLIES, &(list.to_owned(), shard));
+    }
+}
+
 /// Plans what [`of`] reads of a list.
 pub fn plan(plan: &mut Plan<'_>, list: &str) {
     let first = plan.row(&TALLIES, &(list.to_owned(), 0));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use triptych_core::kv::{Record, Table, Tx};
+use triptych_core::kv::{Plan, Record, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
@@ -72,22 +72,50 @@ pub fn replace(
     old: Option<&str>,
     new: Option<&str>,
 ) -> Result<(), Error> {
-    let [old, new] = [old, new].map(|text| text.map(keys).unwrap_or_default());
-    let time = latest_first(at.published.micros());
-    for list in comment.lists() {
-        for word in old.symmetric_difference(&new) {
-            let key = (list.clone(), word.clone(), time, at.thread.to_owned());
-            // Whatever else writes words of this thread meets this transaction at its first comment or at its count of replies.
-            let uses = WORDS.peek(tx, &key)?.map_or(0, |uses| uses.0);
-            let uses =
-                if new.contains(word) { uses.saturating_add(1) } else { uses.saturating_sub(1) };
-            match uses {
-                0 => WORDS.delete(tx, &key),
-                uses => WORDS.put(tx, &key, &Uses(uses)),
-            }
+    for (key, is_used) in changes(at, comment, old, new) {
+        // Whatever else writes words of this thread meets this transaction at its first comment or at its count of replies, which was read
+        // before.
+        let uses = WORDS.peek(tx, &key)?.map_or(0, |uses| uses.0);
+        let uses = if is_used { uses.saturating_add(1) } else { uses.saturating_sub(1) };
+        match uses {
+            0 => WORDS.delete(tx, &key),
+            uses => WORDS.put(tx, &key, &Uses(uses)),
         }
     }
     Ok(())
+}
+
+/// Plans what [`replace`] reads.
+pub fn plan(
+    plan: &mut Plan<'_>,
+    at: ThreadTime<'_>,
+    comment: &Comment,
+    old: Option<&str>,
+    new: Option<&str>,
+) {
+    for (key, _) in changes(at, comment, old, new) {
+        plan.row(&WORDS, &key);
+    }
+}
+
+/// The place of a word of a thread.
+type WordKey = (String, String, u64, String);
+
+/// The words that come or go with a change of a comment's text, and whether they come.
+fn changes(
+    at: ThreadTime<'_>,
+    comment: &Comment,
+    old: Option<&str>,
+    new: Option<&str>,
+) -> Vec<(WordKey, bool)> {
+    let [old, new] = [old, new].map(|text| text.map(keys).unwrap_or_default());
+    let time = latest_first(at.published.micros());
+    let words: Vec<_> = old.symmetric_difference(&new).collect();
+    let key =
+        |list: &String, word: &String| (list.clone(), word.clone(), time, at.thread.to_owned());
+    let in_list =
+        |list| words.iter().map(|word| (key(&list, word), new.contains(*word))).collect::<Vec<_>>();
+    comment.lists().into_iter().flat_map(in_list).collect()
 }
 
 /// Number of rows that a text has in its two lists.

@@ -1,6 +1,6 @@
 //! Consequences of adding a video to a playlist, beside its item: an activity of the owner, and for the favourites a count of the video.
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::api::error::Error;
 use crate::record::id::{self, PlaylistName, SystemPlaylist};
@@ -46,6 +46,14 @@ pub fn removed(
         count_favorite(tx, &item.video, false)?;
     }
     activities::forget(tx, owner, &event)
+}
+
+/// Plans what [`added`] and [`removed`] read.
+pub fn plan(plan: &mut Plan<'_>, playlist: &str, owner: &str, number: u64, video: &str) {
+    if let Some(event) = event(playlist, number, video) {
+        plan.row(&VIDEO_COUNTS, &video.to_owned());
+        activities::plan(plan, owner, &event);
+    }
 }
 
 /// The activity that adding a video to a playlist is to others: none where the list is the owner's alone.

@@ -6,6 +6,7 @@ mod open_playlist;
 pub mod order;
 mod pages;
 mod patch;
+mod plan;
 pub mod record;
 pub mod render;
 pub mod rules;
@@ -65,7 +66,7 @@ const DELETE: Operation = Operation {
     doc: "Delete an item.",
     params: &[ID, OWNER],
     scopes: WRITE,
-    round_trips: RoundTrips::of(11, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::delete("playlistItems.delete", "/playlistItems", Run::Call(delete))
 };
 
@@ -77,7 +78,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("PlaylistItem"),
     response: Some("PlaylistItem"),
-    round_trips: RoundTrips::of(11, 1),
+    round_trips: RoundTrips::of(5, 1),
     ..Operation::insert("playlistItems.insert", "/playlistItems", Run::Call(insert))
 };
 
@@ -110,7 +111,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("PlaylistItem"),
     response: Some("PlaylistItem"),
-    round_trips: RoundTrips::of(8, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::update("playlistItems.update", "/playlistItems", Run::Call(update))
 };
 
@@ -225,6 +226,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let written = ItemPatch::read(call)?;
     let playlist = written.playlist.as_deref().ok_or(&rules::PLAYLIST_ID_REQUIRED)?;
     let video = written.video.ok_or(&rules::RESOURCE_ID_REQUIRED)?;
+    tx.plan(|plan| plan::insert(plan, call, playlist, &video, written.position))?;
     let opened = OpenPlaylist::open_own(call, tx, playlist)?;
     let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
     let found = found.ok_or(&rules::VIDEO_NOT_FOUND)?;
@@ -254,6 +256,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         end_at: written.end_at,
     };
     let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
+    tx.plan(|plan| activity::plan(plan, &opened.id, &opened.owner, number, &item.video))?;
     activity::added(tx, &opened.id, &opened.owner, number, &item)?;
     item = ITEMS.get(tx, &(opened.id.clone(), number))?.unwrap_or(item);
     Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
@@ -299,6 +302,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         written.playlist.as_ref().ok_or(&rules::PLAYLIST_ID_REQUIRED)?;
         written.video.as_ref().ok_or(&rules::RESOURCE_ID_REQUIRED)?;
     }
+    tx.plan(|plan| plan::change(plan, call, &id, written.position))?;
     let (opened, named) = find(call, tx, &id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
     let Named::Ordered(number, mut item) = named else {
         return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
@@ -332,6 +336,7 @@ fn full_id(named: &str, owner: &str) -> String {
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
+    tx.plan(|plan| plan::change(plan, call, id, None))?;
     let (opened, named) = find(call, tx, id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
     match named {
         Named::Timed(special, entry) => {

@@ -62,7 +62,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a playlist.",
     params: &[ID, OWNER],
     scopes: WRITE,
-    round_trips: RoundTrips::of(6, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::delete("playlists.delete", "/playlists", Run::Call(delete))
 };
 
@@ -96,7 +96,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
-    round_trips: RoundTrips::of(7, 1),
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::insert("playlists.insert", "/playlists", Run::Call(insert))
 };
 
@@ -108,7 +108,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
-    round_trips: RoundTrips::of(9, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::update("playlists.update", "/playlists", Run::Call(update))
 };
 
@@ -201,6 +201,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let owner = call.caller.channel()?.to_owned();
+    tx.plan(|plan| drop(plan.row(&CHANNELS, &owner)))?;
     let title = channels::title(tx, &owner)?;
     let body = Body::of(call.body);
     let mut new = Stored::made(owner, call.now);
@@ -216,6 +217,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
             break id;
         }
     };
+    tx.plan(|plan| store::plan(plan, &id, &new.head.channel))?;
     store::insert(tx, &id, &new)?;
     Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None, call.caller)?))
 }
@@ -224,6 +226,9 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>, Error> {
     if matches!(id::playlist_name(id, call.caller.channel().ok()), PlaylistName::Special(..)) {
         return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
+    }
+    if let Ok(channel) = call.caller.channel() {
+        tx.plan(|plan| store::plan(plan, id, channel))?;
     }
     let found =
         PLAYLISTS.get(tx, &id.to_owned())?.filter(|found| found.head.is_visible(call.caller));

@@ -1,6 +1,6 @@
 //! Putting and removing playlists with their index rows and search documents.
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::api::error::Error;
 use crate::index;
@@ -10,7 +10,7 @@ use crate::record::counter;
 use crate::record::key_order::latest_first;
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
-use crate::resource::channels::record::Id;
+use crate::resource::channels::record::{CHANNELS, Id};
 use crate::resource::playlist_items::order::{Directory, ORDER};
 use crate::resource::playlists::record::{
     CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLIST_GARBAGE, PLAYLISTS, Playlist,
@@ -58,6 +58,17 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<
     index::remove(tx, Kind::Playlist, id)?;
     cascade::begin(tx, Cascade::Playlist, id);
     Ok(())
+}
+
+/// Plans what a change of a playlist of this channel reads.
+pub fn plan(plan: &mut Plan<'_>, id: &str, channel: &str) {
+    plan.row(&PLAYLISTS, &id.to_owned());
+    plan.row(&ORDER, &id.to_owned());
+    plan.row(&CHANNELS, &channel.to_owned());
+    for audience in 0..=1 {
+        plan.row(&PLAYLIST_COUNT, &(channel.to_owned(), audience));
+    }
+    index::plan(plan, Kind::Playlist, id);
 }
 
 fn index_rows(tx: &mut Tx<'_>, id: &str, head: &Playlist, more: bool) -> Result<(), Error> {

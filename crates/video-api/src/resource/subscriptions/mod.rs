@@ -56,7 +56,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a subscription.",
     params: &[ID],
     scopes: WRITE,
-    round_trips: RoundTrips::of(12, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::delete("subscriptions.delete", "/subscriptions", Run::Call(delete))
 };
 
@@ -68,7 +68,7 @@ const INSERT: Operation = Operation {
     scopes: WRITE,
     request: Some("Subscription"),
     response: Some("Subscription"),
-    round_trips: RoundTrips::of(11, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::insert("subscriptions.insert", "/subscriptions", Run::Call(insert))
 };
 
@@ -139,12 +139,13 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let subscriber = call.caller.channel()?.to_owned();
     let body = Body::of(call.body);
     let publisher = publisher(body)?.ok_or(&rules::PUBLISHER_REQUIRED)?;
-    channels::named(tx, &publisher, &rules::PUBLISHER_NOT_FOUND)?;
-    if publisher == subscriber {
+    let parties = Parties { subscriber, publisher };
+    tx.plan(|plan| store::plan(plan, &parties))?;
+    channels::named(tx, &parties.publisher, &rules::PUBLISHER_NOT_FOUND)?;
+    if parties.publisher == parties.subscriber {
         return Err(Error::Rule(&rules::OWN_CHANNEL));
     }
-    let own = CHANNELS.peek(tx, &subscriber)?.ok_or(Error::NoChannel)?;
-    let parties = Parties { subscriber, publisher };
+    let own = CHANNELS.peek(tx, &parties.subscriber)?.ok_or(Error::NoChannel)?;
     let made = Subscription {
         id: id::subscription(ids),
         since: call.now,
@@ -172,6 +173,10 @@ fn publisher(body: Body<'_>) -> Result<Option<String>, Error> {
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default().to_owned();
+    tx.plan(|plan| {
+        let parties = plan.row(&SUBSCRIPTION_IDS, &id);
+        parties.iter().for_each(|parties| store::plan(plan, parties));
+    })?;
     let parties = SUBSCRIPTION_IDS.get(tx, &id)?.ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&parties.subscriber) {
         return Err(Error::Rule(&rules::FORBIDDEN));

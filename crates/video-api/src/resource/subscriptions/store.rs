@@ -1,6 +1,6 @@
 //! Putting and removing subscriptions with their index rows and counts on both sides.
 
-use triptych_core::kv::{Key, Table, Tx};
+use triptych_core::kv::{Key, Plan, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use super::record::{
@@ -13,7 +13,7 @@ use crate::api::error::Error;
 use crate::record::counter;
 use crate::record::key_order::latest_first;
 use crate::resource::activities::record::{self as activities, Event};
-use crate::resource::channels::record as channels;
+use crate::resource::channels::record::{self as channels, CHANNELS};
 
 /// Characters of a title that its place among others follows from.
 const TITLE_CHARS: usize = 100;
@@ -95,6 +95,17 @@ pub fn remove_of_closed(
         remove_titled(tx, &parties, titles)?;
     }
     Ok(more_own || more_others || more_hidden)
+}
+
+/// Plans what a change of a subscription reads.
+pub fn plan(plan: &mut Plan<'_>, parties: &Parties) {
+    let Parties { subscriber, publisher } = parties;
+    plan.row(&SUBSCRIPTIONS, &parties.key());
+    plan.row(&CHANNELS, subscriber);
+    channels::plan(plan, publisher);
+    plan.row(&PUBLISHER_COUNT, subscriber);
+    plan.row(&SUBSCRIBER_COUNT, publisher);
+    activities::plan(plan, subscriber, &Event::Subscription(publisher.clone()));
 }
 
 fn remove_titled(tx: &mut Tx<'_>, parties: &Parties, titles: Titles<'_>) -> Result<(), Error> {

@@ -110,7 +110,7 @@ const INSERT: Operation = Operation {
         required: true,
         processing: Processing::Probe,
     }),
-    round_trips: RoundTrips::of(17, 1),
+    round_trips: RoundTrips::of(8, 1),
     ..Operation::insert("videos.insert", "/videos", Run::Call(insert))
 };
 
@@ -158,7 +158,7 @@ const DELETE: Operation = Operation {
     doc: "Delete a video.",
     params: &[ID, OWNER],
     scopes: WRITE,
-    round_trips: RoundTrips::of(28, 1),
+    round_trips: RoundTrips::of(3, 1),
     ..Operation::delete("videos.delete", "/videos", Run::Call(delete))
 };
 
@@ -170,7 +170,7 @@ const UPDATE: Operation = Operation {
     scopes: WRITE,
     request: Some("Video"),
     response: Some("Video"),
-    round_trips: RoundTrips::of(9, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::update("videos.update", "/videos", Run::Call(update))
 };
 
@@ -184,7 +184,7 @@ const RATE: Operation = Operation {
             .unlisted(&rules::RATING_INVALID),
     ],
     scopes: WRITE,
-    round_trips: RoundTrips::of(7, 1),
+    round_trips: RoundTrips::of(2, 1),
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
 };
 
@@ -195,7 +195,7 @@ const GET_RATING: Operation = Operation {
     access: Access::Token,
     scopes: READ,
     response: Some("VideoGetRatingResponse"),
-    round_trips: RoundTrips::of(3, 0),
+    round_trips: RoundTrips::of(2, 0),
     ..Operation::list("videos.getRating", "/videos/getRating", Run::Call(get_rating))
 };
 
@@ -212,8 +212,10 @@ const REPORT_ABUSE: Operation = Operation {
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let owner = call.caller.channel()?.to_owned();
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
+    tx.plan(|plan| channels::plan(plan, &owner))?;
     let title = channels::title(tx, &owner)?;
     let id = record::new_id(tx, ids)?;
+    tx.plan(|plan| store::plan(plan, &id, &owner))?;
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
     video.head.picture_key = Some(id::picture_key(ids));
     video.head.media = Some(sent.id);
@@ -316,6 +318,12 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Video>, Er
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
+    if let Ok(channel) = call.caller.channel() {
+        tx.plan(|plan| {
+            store::plan(plan, &id, channel);
+            tally::plan(plan, &list_of_video(&id));
+        })?;
+    }
     let old = owned(call, tx, &id)?;
     let title = channels::title(tx, &old.head.channel)?;
     let mut new = old.clone();
@@ -359,6 +367,12 @@ fn leave_out(
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
+    if let Ok(channel) = call.caller.channel() {
+        tx.plan(|plan| {
+            store::plan(plan, id, channel);
+            store::plan_remove(plan, id, channel);
+        })?;
+    }
     let video = owned(call, tx, id)?;
     store::remove(tx, id, &video)?;
     Ok(Reply::empty())
@@ -372,6 +386,7 @@ fn rate(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         Some("dislike") => Some(false),
         _ => None,
     };
+    tx.plan(|plan| rating::plan(plan, channel, id))?;
     if record::visible(tx, id, call.caller)?.is_none() {
         return Err(Error::Rule(&rules::NOT_FOUND));
     }
@@ -386,6 +401,12 @@ fn report_abuse(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<R
 
 fn get_rating(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let channel = call.caller.channel()?.to_owned();
+    tx.plan(|plan| {
+        for id in call.params.list("id") {
+            plan.row(&VIDEOS, id);
+            plan.row(&RATINGS, &(channel.clone(), id.clone()));
+        }
+    })?;
     let mut list = List::new("videoGetRatingResponse");
     for id in call.params.list("id") {
         if record::visible(tx, id, call.caller)?.is_none() {

@@ -1,7 +1,7 @@
 //! Ratings that accounts gave to videos.
 
 use serde::{Deserialize, Serialize};
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, Plan, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
@@ -15,7 +15,7 @@ use crate::index::Kind;
 use crate::record::cascade::{self, Cascade};
 use crate::record::counter::{self, Count};
 use crate::record::key_order::latest_first;
-use crate::resource::videos::record::{VIDEO_COUNTS, Video};
+use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS, Video};
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// The rating of a video by an account: channel of the account, video.
@@ -96,6 +96,24 @@ pub fn set(
         })?;
     }
     Ok(())
+}
+
+/// Plans the counts that [`total`] reads.
+pub fn plan_total(plan: &mut Plan<'_>, channel: &str, kind: u8) {
+    plan.row(&RATED_COUNT, &(channel.to_owned(), kind));
+    plan.row(&HIDDEN_COUNT, &(channel.to_owned(), kind));
+}
+
+/// Plans what [`set`] reads.
+pub fn plan(plan: &mut Plan<'_>, channel: &str, id: &str) {
+    let video = id.to_owned();
+    plan.row(&VIDEOS, &video);
+    plan.row(&VIDEO_COUNTS, &video);
+    plan.row(&RATINGS, &(channel.to_owned(), video));
+    for kind in [LIKE, DISLIKE] {
+        plan_total(plan, channel, kind);
+    }
+    index::plan(plan, Kind::Video, id);
 }
 
 /// Returns whether others than its owner do not see a video, and this channel is another's.

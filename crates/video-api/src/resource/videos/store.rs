@@ -1,6 +1,6 @@
 //! Putting and removing videos with all that follows from them: index rows, counters, search documents.
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
@@ -11,7 +11,7 @@ use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
 use crate::resource::channels::{detach, record as channels};
 use crate::resource::comments::record::{list_of_video, whole_lists};
-use crate::resource::comments::store as comments;
+use crate::resource::comments::{store as comments, tally};
 use crate::resource::videos::record::{
     SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS, Video, VideoCounts,
 };
@@ -79,6 +79,21 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Er
     detach::video(tx, channel, id)?;
     cascade::begin(tx, Cascade::Video, id);
     Ok(())
+}
+
+/// Plans what a change of a video of this channel reads.
+pub fn plan(plan: &mut Plan<'_>, id: &str, channel: &str) {
+    let key = id.to_owned();
+    plan.row(&VIDEOS, &key);
+    plan.row(&VIDEO_COUNTS, &key);
+    index::plan(plan, Kind::Video, id);
+    channels::plan(plan, channel);
+}
+
+/// Plans what [`remove`] reads beside that.
+pub fn plan_remove(plan: &mut Plan<'_>, id: &str, channel: &str) {
+    tally::plan_take(plan, &list_of_video(id));
+    whole_lists(channel, [true; 2]).for_each(|list| tally::plan_add(plan, 0, &list));
 }
 
 fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {

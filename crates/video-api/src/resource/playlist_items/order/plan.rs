@@ -26,6 +26,28 @@ pub fn page(plan: &mut Plan<'_>, playlist: &str, token: Option<&PageToken>, size
     }
 }
 
+/// Plans what a change at a position reads, which is the end where none is given: the chunk that is there, and the first item, whose video is the
+/// playlist's picture.
+pub fn change(plan: &mut Plan<'_>, playlist: &str, position: Option<u64>) {
+    chunk(plan, playlist, FIRST_CHUNK);
+    let Some(directory) = plan.row(&ORDER, &playlist.to_owned()) else {
+        return;
+    };
+    let position = position.and_then(|at| u32::try_from(at).ok());
+    let end = directory.total();
+    let here = directory.place(position.unwrap_or(end).min(end));
+    let here = here.and_then(|(at, _)| directory.chunks.get(at));
+    here.into_iter().for_each(|(id, _)| chunk(plan, playlist, *id));
+    for number in numbers(plan, &playlist.to_owned(), &directory, 0, 2) {
+        plan.row(&ITEMS, &(playlist.to_owned(), number));
+    }
+}
+
+/// Plans a chunk of an order.
+pub fn chunk(plan: &mut Plan<'_>, playlist: &str, chunk: u32) {
+    plan.row(&CHUNKS, &(playlist.to_owned(), chunk));
+}
+
 /// The position at which the page of a token begins, about: its item may have moved. `None` until the item is known.
 fn place_of(plan: &mut Plan<'_>, playlist: &str, token: &PageToken, size: u32) -> Option<u32> {
     // The items on both sides of where it begins.
