@@ -38,7 +38,7 @@ pub fn change(plan: &mut Plan<'_>, playlist: &str, position: Option<u64>) {
     let here = directory.place(position.unwrap_or(end).min(end));
     let here = here.and_then(|(at, _)| directory.chunks.get(at));
     here.into_iter().for_each(|(id, _)| chunk(plan, playlist, *id));
-    for number in numbers(plan, &playlist.to_owned(), &directory, 0, 2) {
+    for number in numbers(plan, playlist, &directory, 0, 2) {
         plan.row(&ITEMS, &(playlist.to_owned(), number));
     }
 }
