@@ -1,6 +1,7 @@
 //! The row of an operation: its name and parameters, and the function that answers it.
 
 use serde_json::{Value, json};
+use triptych_core::kv::RoundTrips;
 
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
@@ -22,6 +23,8 @@ pub struct Operation {
     pub takes_callback: bool,
     /// True if a call without a callback is none, where there are no promises.
     pub is_question: bool,
+    /// The round trips to a store on another machine before it is answered, at most.
+    pub round_trips: RoundTrips,
     /// The function that answers it.
     pub(super) run: Run,
     /// Its effect, in a sentence.
@@ -35,7 +38,8 @@ impl Operation {
         run: Run,
         doc: &'static str,
     ) -> Self {
-        Self { name, parameters, takes_callback: true, is_question: false, run, doc }
+        let round_trips = RoundTrips::of(0, 1);
+        Self { name, parameters, takes_callback: true, is_question: false, round_trips, run, doc }
     }
 
     pub(super) const fn without_callback(
@@ -44,12 +48,17 @@ impl Operation {
         run: Run,
         doc: &'static str,
     ) -> Self {
-        Self { name, parameters, takes_callback: false, is_question: false, run, doc }
+        Self { takes_callback: false, ..Self::new(name, parameters, run, doc) }
     }
 
     /// The same, whose answer is all that it is for.
     pub(super) const fn question(self) -> Self {
-        Self { is_question: true, ..self }
+        Self { is_question: true, ..self.changing_nothing() }
+    }
+
+    /// The same, which changes nothing that is kept.
+    pub(super) const fn changing_nothing(self) -> Self {
+        Self { round_trips: RoundTrips::of(0, 0), ..self }
     }
 
     /// The permission without which the browser has no such namespace. The specification knows none.

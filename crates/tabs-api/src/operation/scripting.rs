@@ -61,7 +61,8 @@ pub(in crate::operation) const EXECUTE_SCRIPT: Operation = Operation::new(
     )],
     execute_script,
     "Runs a script in frames of a page that the extension may access; simulated pages run none, so that its result is null.",
-);
+)
+.changing_nothing();
 
 /// Checks what is to run before it looks at the page.
 fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
@@ -86,7 +87,8 @@ pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
     &[Parameter::required("injection", STYLE_SHEET)],
     insert_css,
     "Adds a style sheet to frames of a page that the extension may access.",
-);
+)
+.changing_nothing();
 
 fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
@@ -101,7 +103,8 @@ pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
     &[Parameter::required("injection", STYLE_SHEET)],
     remove_css,
     "Takes a style sheet out of frames again; one that is not there is no error.",
-);
+)
+.changing_nothing();
 
 fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;

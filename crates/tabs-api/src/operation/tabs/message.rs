@@ -21,7 +21,8 @@ pub(in crate::operation) const SEND_MESSAGE: Operation = Operation::new(
     ],
     send_message,
     "Sends a message to the content scripts of a tab; the first answer is the result.",
-);
+)
+.changing_nothing();
 
 /// Sends a message: the first answer of any frame is the result.
 fn send_message(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
@@ -53,7 +54,8 @@ pub(in crate::operation) const CONNECT: Operation = Operation::without_callback(
     ],
     connect,
     "A port to the content scripts of a tab.",
-);
+)
+.changing_nothing();
 
 /// Opens a port, which is there at once.
 fn connect(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
