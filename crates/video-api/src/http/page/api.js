@@ -45,10 +45,12 @@ export async function api(path, parameters, { method = 'GET', json, signal } = {
   }
 }
 
-/** A picture of the service. Its address may be the one behind a proxy; here the path alone counts. */
+/** A picture of the service. Its address may be the one behind a proxy; here the path counts, with the key of what is not for everybody. */
 export function picture(thumbnails, kind = 'picture') {
   const { url } = thumbnails?.medium ?? thumbnails?.default ?? {};
-  return url ? element('img', { class: kind, src: new URL(url).pathname, alt: '', loading: 'lazy' }) : undefined;
+  if (!url) return undefined;
+  const { pathname, search } = new URL(url);
+  return element('img', { class: kind, src: pathname + search, alt: '', loading: 'lazy' });
 }
 
 /** One page of a list with its tokens, as the frame takes it. */
