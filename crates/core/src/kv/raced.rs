@@ -11,24 +11,36 @@ use crate::pending::Pending;
 /// Work that somebody else does.
 type Rival = Box<dyn FnOnce() + Send>;
 
-/// A store that passes for one on another machine, and lets a rival act before one of its calls.
+/// A store that lets a rival act before one of its calls.
 pub struct Raced {
     store: Arc<dyn KeyValue>,
+    is_local: bool,
     calls: AtomicUsize,
     rival: Mutex<Option<(usize, Rival)>>,
 }
 
 impl Raced {
-    /// The same store, at which nobody comes between.
+    /// The same store, which passes for one on another machine, and at which nobody comes between.
     #[must_use]
     pub fn new(store: Arc<dyn KeyValue>) -> Self {
-        Self { store, calls: AtomicUsize::new(0), rival: Mutex::default() }
+        Self { store, is_local: false, calls: AtomicUsize::new(0), rival: Mutex::default() }
+    }
+
+    /// The same store as it is, at which nobody comes between.
+    #[must_use]
+    pub fn local(store: Arc<dyn KeyValue>) -> Self {
+        Self { is_local: true, ..Self::new(store) }
     }
 
     /// Lets `rival` act before the call of this number, counted from now on.
     pub fn before(&self, call: usize, rival: impl FnOnce() + Send + 'static) {
         *self.rival.lock() = Some((call, Box::new(rival)));
-        self.calls.store(0, Ordering::Release);
+        self.take_calls();
+    }
+
+    /// Number of calls since this was asked last.
+    pub fn take_calls(&self) -> usize {
+        self.calls.swap(0, Ordering::AcqRel)
     }
 
     fn step(&self) {
@@ -67,7 +79,7 @@ impl KeyValue for Raced {
     }
 
     fn is_local(&self) -> bool {
-        false
+        self.is_local
     }
 }
 

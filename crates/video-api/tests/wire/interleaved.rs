@@ -17,7 +17,7 @@ type Asked = (&'static str, &'static str, String, Value);
 /// An answer: its status and its body.
 type Told = (u16, Value);
 /// Everything in a store.
-type Rows = Vec<(Bytes, Bytes)>;
+pub(crate) type Rows = Vec<(Bytes, Bytes)>;
 
 /// An instance on a store that was filled; each number draws other ids.
 fn instance(store: Arc<dyn KeyValue>, number: u64) -> Service {
@@ -28,11 +28,11 @@ fn instance(store: Arc<dyn KeyValue>, number: u64) -> Service {
     Service { api, clock }
 }
 
-fn rows(store: &Memory) -> Rows {
+pub(crate) fn rows(store: &Memory) -> Rows {
     store.scan(&Span::default(), usize::MAX - 1).unwrap().rows
 }
 
-fn filled(rows: &Rows) -> Arc<Memory> {
+pub(crate) fn filled(rows: &Rows) -> Arc<Memory> {
     let store = Memory::new();
     for some in rows.chunks(BATCH_OPERATIONS_MAX) {
         let writes = some.iter().map(|(key, value)| (key.clone(), Some(value.clone())));
