@@ -29,6 +29,7 @@ pub type Open<'a> = &'a mut dyn FnMut() -> Arc<dyn KeyValue>;
 pub fn all(open: Open<'_>) {
     what_is_put_is_found(&*open());
     an_absent_key_has_no_value_and_can_be_expected(&*open());
+    a_deleted_key_is_as_absent_as_one_that_never_was(&*open());
     a_stale_expectation_refuses_the_whole_batch(&*open());
     scans_give_keys_in_order_within_exclusive_bounds(&*open());
     limits_hold(&*open());
@@ -69,6 +70,25 @@ fn what_is_put_is_found(store: &dyn KeyValue) {
     let delete = Batch { writes: vec![(Bytes::from("k"), None)], ..Batch::default() };
     store.commit(delete).wait().unwrap();
     assert_eq!(store.get(b"k").unwrap().value, None, "a deleted key is absent");
+}
+
+fn a_deleted_key_is_as_absent_as_one_that_never_was(store: &dyn KeyValue) {
+    for durability in [Durability::Process, Durability::Disk] {
+        store.commit(put(b"k", b"v")).wait().unwrap();
+        let writes = vec![(Bytes::from("k"), None)];
+        let pending = store.commit(Batch { writes, durability, ..Batch::default() });
+        let found = store.get(b"k").unwrap();
+        let version = pending.wait().unwrap();
+        assert!(found.seen <= version, "it rests on nothing that came later");
+        let again = store.get(b"k").unwrap();
+        assert_eq!((again.value, again.version), (None, Version::ABSENT));
+        if store.is_local() {
+            assert_eq!((found.value, found.version), (None, Version::ABSENT));
+        }
+    }
+    let expectations = vec![(Bytes::from("k"), Version::ABSENT)];
+    let create = Batch { expectations, ..put(b"k", b"v") };
+    store.commit(create).wait().expect("a key that was deleted can be expected to be absent");
 }
 
 fn an_absent_key_has_no_value_and_can_be_expected(store: &dyn KeyValue) {
@@ -179,7 +199,7 @@ fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
     for durability in [Durability::Disk, Durability::Process] {
         let batch = Batch { durability, ..put(b"k", b"v") };
         let pending = store.commit(batch);
-        let seen = store.get(b"k").unwrap().version;
+        let seen = store.get(b"k").unwrap().seen;
         if let Some(durable) = store.durable(seen) {
             durable.wait().unwrap();
         }

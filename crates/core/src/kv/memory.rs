@@ -74,10 +74,9 @@ impl KeyValue for Memory {
     fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
         check_key(key)?;
         let rows = self.rows.read();
-        Ok(rows.rows.get(key).map_or_else(Found::default, |(value, version)| Found {
-            value: Some(value.clone()),
-            version: *version,
-        }))
+        let row = rows.rows.get(key);
+        Ok(row
+            .map_or_else(Found::default, |(value, version)| Found::value(value.clone(), *version)))
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {

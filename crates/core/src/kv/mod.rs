@@ -85,7 +85,7 @@ pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
 pub struct Version(pub u64);
 
 impl Version {
-    /// The version of a key that was never written, or was deleted a while ago.
+    /// The version of a key at which nothing is: never written, or deleted.
     pub const ABSENT: Self = Self(0);
 }
 
@@ -94,8 +94,25 @@ impl Version {
 pub struct Found {
     /// The value, or `None` when absent.
     pub value: Option<Bytes>,
-    /// The version at which it was written, or deleted for a while after that.
+    /// The version at which it was written; [`Version::ABSENT`] when absent, so that whoever expects it is not refused for a deletion
+    /// that the engine has forgotten meanwhile.
     pub version: Version,
+    /// The version that this rests on: an engine that remembers a deletion gives it here.
+    pub seen: Version,
+}
+
+impl Found {
+    /// A value, and the version at which it was written.
+    #[must_use]
+    pub const fn value(value: Bytes, version: Version) -> Self {
+        Self { value: Some(value), version, seen: version }
+    }
+
+    /// Nothing, as it is since a deletion of this version.
+    #[must_use]
+    pub const fn deleted(seen: Version) -> Self {
+        Self { value: None, version: Version::ABSENT, seen }
+    }
 }
 
 /// Rows of one moment.

@@ -61,12 +61,11 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        let (value, stored) = self.find(key, true)?;
-        if let Some(version) = stored {
-            let found = Found { value: value.clone(), version };
-            self.reads.insert(Bytes::copy_from_slice(key), found);
+        let (found, is_stored) = self.find(key, true)?;
+        if is_stored {
+            self.reads.insert(Bytes::copy_from_slice(key), found.clone());
         }
-        Ok(value)
+        Ok(found.value)
     }
 
     /// The value at `key` as [`Tx::get`] shows it, but the commit does not depend on it: for what is
@@ -75,33 +74,29 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn peek(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.find(key, false).map(|(value, _)| value)
+        self.find(key, false).map(|(found, _)| found.value)
     }
 
-    /// The value at `key`, and its version if the store was asked for it.
-    fn find(
-        &mut self,
-        key: &[u8],
-        is_checked: bool,
-    ) -> Result<(Option<Bytes>, Option<Version>), StoreError> {
+    /// The value at `key`, and true if the store was asked for it.
+    fn find(&mut self, key: &[u8], is_checked: bool) -> Result<(Found, bool), StoreError> {
         if let Some(reads) = &mut self.read_set {
             reads.add(key);
         }
         if let Some(value) = self.writes.get(key) {
-            return Ok((value.clone(), None));
+            return Ok((Found { value: value.clone(), ..Found::default() }, false));
         }
         if let Some(found) = self.reads.get(key) {
-            return Ok((found.value.clone(), None));
+            return Ok((found.clone(), false));
         }
         if key.len() > KEY_BYTES_MAX {
-            return Ok((None, None));
+            return Ok((Found::default(), false));
         }
         let found = match self.prefetch {
             Some(prefetch) => prefetch.find(key, is_checked)?,
             None => self.store.get(key)?,
         };
-        self.seen = self.seen.max(found.version);
-        Ok((found.value, Some(found.version)))
+        self.seen = self.seen.max(found.seen);
+        Ok((found, true))
     }
 
     /// At most `limit` rows of `span`, this transaction's own writes among them. The commit does not depend on
@@ -211,8 +206,8 @@ impl<'s> Tx<'s> {
         }
         let keys: Vec<&[u8]> = self.reads.keys().map(AsRef::as_ref).collect();
         let found = self.store.get_many(&keys)?;
-        let read = self.reads.values().map(|read| read.version);
-        let holds = read.eq(found.iter().map(|now| now.version));
+        let read = self.reads.values().map(|read| (read.version, read.seen));
+        let holds = read.eq(found.iter().map(|now| (now.version, now.seen)));
         if let Some(prefetch) = self.prefetch.filter(|_| !holds) {
             prefetch.forget();
         }

@@ -260,7 +260,7 @@ impl Engine {
             let row = Row::read(stored)?;
             let version = row.version();
             if let Some(value) = self.value(row)? {
-                return Ok(Found { value: Some(value), version });
+                return Ok(Found::value(value, version));
             }
         }
         Err(StoreError::Corrupt("a row names a value that is not there".into()))
@@ -276,8 +276,8 @@ impl Engine {
     }
 
     fn version(&self, queue: &CommitQueue, key: &[u8]) -> Result<Version, StoreError> {
-        if let Some((_, version)) = queue.get(key) {
-            return Ok(*version);
+        if let Some((value, version)) = queue.get(key) {
+            return Ok(if value.is_some() { *version } else { Version::ABSENT });
         }
         if let Ok(found) = self.row_cache.get(key) {
             return Ok(found.version);
@@ -396,7 +396,8 @@ impl KeyValue for Sled {
         let queue = self.engine.queue.read();
         queue.check()?;
         if let Some((value, version)) = queue.get(key) {
-            return Ok(Found { value: value.clone(), version: *version });
+            let deleted = || Found::deleted(*version);
+            return Ok(value.clone().map_or_else(deleted, |value| Found::value(value, *version)));
         }
         drop(queue);
         self.engine.stored(key)

@@ -96,6 +96,25 @@ fn checkpoint_all(store: &Sled) {
     }
 }
 
+#[test]
+fn who_saw_a_deletion_is_not_refused_once_it_is_in_the_tree() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.commit(put("k", vec![1], Durability::Disk)).wait().unwrap();
+    checkpoint_all(&store);
+    let held_off = store.engine.inserting.read();
+    let delete = Batch { writes: vec![(Bytes::from("k"), None)], ..Batch::default() };
+    let version = store.commit(delete).wait().unwrap();
+    let found = store.get(b"k").unwrap();
+    assert_eq!(found, Found::deleted(version), "an absence rests on its deletion");
+    drop(held_off);
+    checkpoint_all(&store);
+    assert_eq!(store.get(b"k").unwrap(), Found::default());
+    let expectations = vec![(Bytes::from("k"), found.version)];
+    let create = Batch { expectations, ..put("k", vec![2], Durability::Disk) };
+    store.commit(create).wait().expect("nobody wrote it since");
+}
+
 /// The names of the values that rows point to, and of those that lie in the value log.
 fn pointed_to_and_stored(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
     let rows = store.engine.tree.range(ALL, Order::Ascending).unwrap().map(|row| row.unwrap());
