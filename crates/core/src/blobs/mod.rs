@@ -13,6 +13,8 @@ pub mod remote;
 
 #[cfg(feature = "sled")]
 pub use directory::{Directory, DirectoryStats};
+#[cfg(all(feature = "host", feature = "sled"))]
+pub(crate) use directory::{LARGE, PACKS};
 pub use memory::MemoryBlobs;
 
 use std::collections::BTreeSet;

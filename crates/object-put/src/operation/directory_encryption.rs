@@ -127,7 +127,7 @@ impl EncryptionRequest {
 
 /// The key-management key of a directory bucket's default encryption, where that is its mode.
 fn key_of_bucket(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Option<KeyArn>, Error> {
-    let default = BucketEncryption::of_bucket(tx, call.bucket()?.id)?;
+    let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
     Ok(match (default.mode, default.key) {
         (BucketMode::KeyManagement, Some(KeyName::Arn(arn))) => Some(arn),
         _ => None,

@@ -149,7 +149,7 @@ impl EncryptionRequest {
         if let Some(customer) = &self.customer {
             return Ok(EncryptionChoice::Customer(customer.clone()));
         }
-        let default = BucketEncryption::of_bucket(tx, bucket.id)?;
+        let default = BucketEncryption::of_bucket(tx, bucket)?;
         let mode = self.mode.unwrap_or(default.mode);
         if mode == BucketMode::ServiceManaged {
             return Ok(EncryptionChoice::ServiceManaged);

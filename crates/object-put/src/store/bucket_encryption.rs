@@ -5,6 +5,7 @@ use triptych_core::kv::Tx;
 
 use crate::error::Error;
 use crate::kms::key_name::KeyName;
+use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::tables::BUCKET_CONFIGS;
 
 /// The name under which it is kept.
@@ -64,11 +65,13 @@ impl BucketEncryption {
         }))
     }
 
-    /// The encryption of a bucket: service-managed keys, unless it was given another.
+    /// The encryption of a bucket: service-managed keys, unless it was given another. Bucket keys of directory buckets are always on.
     ///
     /// # Errors
     /// Those of [`BucketEncryption::given`].
-    pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Self, Error> {
-        Ok(Self::given(tx, bucket)?.unwrap_or_default())
+    pub fn of_bucket(tx: &mut Tx<'_>, bucket: &Bucket) -> Result<Self, Error> {
+        let bucket_key = bucket.kind == BucketKind::Directory;
+        let default = Self { bucket_key, ..Self::default() };
+        Ok(Self::given(tx, bucket.id)?.unwrap_or(default))
     }
 }

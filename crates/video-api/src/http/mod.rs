@@ -366,9 +366,10 @@ impl VideoApi {
                     account::check_open(tx, &checked.caller)?;
                 }
                 let now = |tx: &mut Tx<'_>| closing::moment(tx, &mut Tx::new(&*checked.store));
-                let moment = match checked.operation.heavy {
-                    true => service.moment_of_index(tx, now)?,
-                    false => now(tx)?,
+                let moment = if checked.operation.heavy {
+                    service.moment_of_index(tx, now)?
+                } else {
+                    now(tx)?
                 };
                 let mut caller = Cow::Borrowed(&checked.caller);
                 if caller.closing != moment.channels {

@@ -1,6 +1,7 @@
 //! Pictures at the addresses that resources name.
 
 use http::header;
+use subtle::ConstantTimeEq as _;
 use triptych_core::host::ReplyBody;
 use triptych_core::kv::Tx;
 
@@ -48,6 +49,11 @@ fn subject(path: &str) -> Option<(String, Size)> {
     Some((format!("{folder}/{id}"), size))
 }
 
+/// Returns whether a key that was sent is the one that is needed, in a time that tells nothing of it.
+fn is_same(needed: &str, sent: &str) -> bool {
+    needed.as_bytes().ct_eq(sent.as_bytes()).into()
+}
+
 /// Returns whether a resource names the picture of `subject` in this size, with this key where it needs one. A playlist without videos shows
 /// the placeholder of none.
 fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size, key: Option<&str>) -> Result<bool, Error> {
@@ -59,7 +65,7 @@ fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size, key: Option<&str>) -> R
             video.is_some_and(|video| {
                 let source = video.head.picture_source();
                 source.has(size.name)
-                    && source.key.is_none_or(|needed| key == Some(needed))
+                    && source.key.is_none_or(|needed| is_same(needed, key.unwrap_or_default()))
                     && !closing.holds(&video.head.channel)
             })
         }

@@ -32,6 +32,10 @@ use crate::pending::Pending;
 use crate::time::Timestamp;
 use crate::worker_pool::WorkerPool;
 
+/// The folder of the packs.
+pub(crate) const PACKS: &str = "packs";
+/// The folder of the files of large bodies.
+pub(crate) const LARGE: &str = "large";
 /// Bodies up to this many bytes share a pack; what grows beyond it moves to a file.
 const SMALL_BYTES_MAX: usize = 256 * 1024;
 /// A pack that has grown to this is closed and another begun.
@@ -82,8 +86,8 @@ impl Directory {
         pack_bytes_max: u64,
     ) -> Result<Self, BlobError> {
         let path = path.into();
-        let large = LargeFiles::open(path.join("large"), Arc::clone(&disk))?;
-        let packs = Arc::new(PackSet::open(path.join("packs"), disk)?);
+        let large = LargeFiles::open(path.join(LARGE), Arc::clone(&disk))?;
+        let packs = Arc::new(PackSet::open(path.join(PACKS), disk)?);
         // First: a pack that is to grow on is never compacted, or what is appended would go into the old file.
         let next = packs.active();
         let active = packs.resume()?;

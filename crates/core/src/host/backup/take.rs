@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::BackupError;
 use super::manifest::{FILE, Manifest, ManifestFile, sum_of};
-use crate::blobs::Directory;
+use crate::blobs::{Directory, LARGE};
 use crate::kv::Sled;
 use crate::time::Timestamp;
 
@@ -170,7 +170,7 @@ impl<'c> Copy<'c> {
         is_chosen: impl Fn(&str) -> bool,
     ) -> Result<(), BackupError> {
         for name in self.names(folder)?.iter().filter(|name| is_chosen(name)) {
-            let is_final = name.starts_with("base-") || folder.ends_with("large");
+            let is_final = name.starts_with("base-") || folder.ends_with(LARGE);
             self.file(&folder.join(name), is_final)?;
         }
         Ok(())

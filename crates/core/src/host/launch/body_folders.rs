@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::identity_error::IdentityError;
 use super::identity_file::{FILE, read, write};
+use crate::blobs::{LARGE, PACKS};
 
 /// The folders.
-const FOLDERS: [&str; 2] = ["packs", "large"];
+const FOLDERS: [&str; 2] = [PACKS, LARGE];
 /// The file that says that all of them are marked. Older releases wrote none.
 const MARKED: &str = "folders";
 

@@ -30,10 +30,7 @@ pub fn is_set(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
 /// # Errors
 /// Those of the way to it alone.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let bucket = call.bucket()?;
-    let default = BucketEncryption::of_bucket(tx, bucket.id)?;
-    // Those of directory buckets are always on, also where nothing was ever put.
-    let has_bucket_key = default.bucket_key || bucket.kind == BucketKind::Directory;
+    let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
     let dialect = call.dialect();
     let names = dialect.names();
     let mode = match default.mode {
@@ -52,7 +49,7 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
                 writer.text("SSEAlgorithm", mode);
                 writer.text_if("KMSMasterKeyID", key);
             });
-            writer.text("BucketKeyEnabled", has_bucket_key);
+            writer.text("BucketKeyEnabled", default.bucket_key);
         });
     }))
 }
