@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Change;
-use crate::browser::tab::{HistoryEntry, PendingNavigation, Status, Tab, ZoomMode, ZoomState};
+use crate::browser::tab::{HistoryEntry, PendingNavigation, Status, Tab};
 use crate::browser::timers::Timer;
 use crate::browser::{Browser, Compat};
 use crate::engine::{EngineCommand, NavigationKind};
@@ -23,6 +23,8 @@ struct PageCacheUse {
     came_back: bool,
     /// True if the page that was left went into it.
     keeps_left: bool,
+    /// The factor that the page has of its own which came back.
+    own_factor: Option<f64>,
 }
 
 /// Enters a committed page into the history.
@@ -44,6 +46,7 @@ fn enter_history(
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
         left.is_cached = keeps_left;
         left.knows_language = tab.knows_language;
+        left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
     }
     let documents = tab.history.iter().map(|entry| entry.document);
     let document = match tab.history.get(tab.history_at) {
@@ -75,6 +78,7 @@ fn enter_history(
                 was_used: tab.is_used,
                 is_cached: false,
                 knows_language: false,
+                own_factor: None,
             });
             tab.history_at = tab.history.len() - 1;
             false
@@ -89,7 +93,8 @@ fn enter_history(
             !is_same_document && cached == Some(true)
         }
     };
-    PageCacheUse { came_back, keeps_left }
+    let entry = tab.history.get(tab.history_at).filter(|_| came_back);
+    PageCacheUse { came_back, keeps_left, own_factor: entry.and_then(|entry| entry.own_factor) }
 }
 
 impl Browser {
@@ -232,11 +237,6 @@ impl Browser {
         tab.is_fresh = false;
         tab.url = committed;
         tab.status = Status::Loading;
-        // The browser keeps a tab unzoomable where it goes; the specification restores the defaults.
-        let stays_disabled = self.compat == Compat::Browser && tab.zoom.mode == ZoomMode::Disabled;
-        if !is_same_document && !stays_disabled {
-            tab.zoom = ZoomState::default();
-        }
         let forgetting = std::mem::take(&mut tab.forgets_openers).then_some(tab.window);
         if let Some(window) = forgetting {
             self.forget_openers(window);
@@ -249,7 +249,8 @@ impl Browser {
             id,
             Change { status: Some(Status::Loading), url: change_url, ..Change::default() },
         );
-        self.emit_zoom_unchanged(id);
+        let renewed = (!is_same_document).then(|| self.renew_zoom(id, cache.own_factor));
+        self.emit_zoom_of_page(id, renewed.flatten());
         if !is_same_document {
             self.set_sounding(id, false);
             // The browser tells of a page that it keeps only once the new one is there.

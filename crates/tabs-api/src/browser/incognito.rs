@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
+use crate::browser::tab::Tab;
 use crate::browser::window::Window;
 use crate::error::Error;
 use crate::extension::permission::{Extension, Part};
@@ -109,6 +110,11 @@ impl Browser {
     /// True if there were incognito windows at any time.
     pub(crate) fn had_incognito(&self) -> bool {
         !self.incognito.windows.is_empty()
+    }
+
+    /// True if a tab stands in an incognito window.
+    pub(super) fn is_incognito(&self, tab: &Tab) -> bool {
+        self.strips.window(tab.window).is_some_and(|window| window.incognito)
     }
 
     /// Refuses to bring a tab from an incognito window to another one, and the other way round.

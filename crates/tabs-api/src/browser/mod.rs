@@ -41,6 +41,7 @@ pub mod user_action;
 mod view;
 pub mod window;
 pub(crate) mod zoom;
+pub(crate) mod zoom_levels;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -66,7 +67,7 @@ use self::strip::Strips;
 use self::tab::{HistoryEntry, Status, Tab};
 use self::timers::{Timer, Timers};
 use self::window::{Window, WindowKind};
-use self::zoom::ZoomLevels;
+use self::zoom_levels::ZoomLevels;
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::id::{RequestId, TabId, WindowId};
@@ -159,6 +160,7 @@ impl Browser {
                 was_used: false,
                 is_cached: false,
                 knows_language: true,
+                own_factor: None,
             });
         }
         if let Some(state) = browser.strips.window_mut(window) {

@@ -10,7 +10,7 @@ use crate::browser::group::Group;
 use crate::browser::strip::Strips;
 use crate::browser::tab::Tab;
 use crate::browser::window::Window;
-use crate::browser::zoom::ZoomLevels;
+use crate::browser::zoom_levels::ZoomLevels;
 use crate::browser::{Browser, Compat, PieceCounts};
 use crate::engine::NavigationKind;
 use crate::id::{GroupId, TabId, WindowId};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use triptych_core::time::Timestamp;
 
+use crate::browser::zoom::DEFAULT;
 use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
@@ -70,15 +71,17 @@ impl Serialize for MutedInfo {
     }
 }
 
-/// The zoom of a tab; gone at the next navigation.
+/// The zoom of a tab: settings that end with the next navigation, and what its page has of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZoomState {
     /// The mode.
     pub mode: ZoomMode,
     /// True if the factor is the host's.
     pub is_per_origin: bool,
-    /// The tab's own factor, where it has one.
+    /// The factor that its page has of its own, and has again when it comes back.
     pub own_factor: Option<f64>,
+    /// The factor that an extension scales by; it outlives that the tab is not zoomed.
+    pub manual_factor: f64,
 }
 
 /// The one who scales the page (Spec tabs-api §2).
@@ -94,12 +97,17 @@ pub enum ZoomMode {
 
 impl Default for ZoomState {
     fn default() -> Self {
-        Self { mode: ZoomMode::Automatic, is_per_origin: true, own_factor: None }
+        Self {
+            mode: ZoomMode::Automatic,
+            is_per_origin: true,
+            own_factor: None,
+            manual_factor: DEFAULT,
+        }
     }
 }
 
 /// One page of a tab's history.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HistoryEntry {
     /// Its URL.
     pub url: Arc<str>,
@@ -113,6 +121,8 @@ pub struct HistoryEntry {
     pub is_cached: bool,
     /// True if the language of its page was known as it was left.
     pub knows_language: bool,
+    /// The factor that its page was left with, if that is its own and the page is kept.
+    pub own_factor: Option<f64>,
 }
 
 /// A navigation that has not committed.

@@ -1,10 +1,8 @@
 //! Zoom: levels that belong to hosts, and settings that belong to a tab until it navigates.
 
-use std::collections::BTreeMap;
-
-use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::tab::{Tab, ZoomMode, ZoomState};
+use crate::browser::{Browser, Compat};
 use crate::error::Error;
 use crate::id::TabId;
 use crate::url::host;
@@ -32,9 +30,7 @@ const STEPS: [f64; 17] = [
     5.0,
 ];
 /// The browser counts zoom in levels, each of which is this factor.
-const LEVEL: f64 = 1.2;
-/// Levels closer to the default than this are the default.
-const NEAR_LEVEL: f64 = 0.001;
+pub(super) const LEVEL: f64 = 1.2;
 /// Factors closer than this are the same step.
 const NEAR: f64 = 0.001;
 
@@ -45,41 +41,14 @@ pub(crate) fn as_kept(factor: f64) -> f64 {
 
 /// The tabs that hear of a change of zoom beside the one that was asked for it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mates {
-    None,
-    /// Those that show pages of its address's host.
-    OfHost,
-    /// Those that show pages of the host that its page has. A discarded tab has no page: the browser takes every tab for its mate, others without one too.
-    OfPage,
-}
-
-/// Zoom factors by host; a host without one shows its pages at the default.
-#[derive(Debug, Default)]
-pub(crate) struct ZoomLevels(BTreeMap<String, f64>);
-
-impl ZoomLevels {
-    /// The factors of these hosts.
-    pub(crate) const fn of(factors: BTreeMap<String, f64>) -> Self {
-        Self(factors)
-    }
-
-    /// The factor of a host that somebody zoomed.
-    pub(crate) fn get(&self, host: &str) -> Option<f64> {
-        self.0.get(host).copied()
-    }
-
-    /// Hosts that somebody zoomed.
-    pub(super) fn hosts(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
-    }
-
-    fn set(&mut self, host: String, factor: f64) {
-        if factor.log(LEVEL).abs() < NEAR_LEVEL {
-            self.0.remove(&host);
-        } else {
-            self.0.insert(host, factor);
-        }
-    }
+enum Reach {
+    /// None.
+    Tab,
+    /// Those of the same windows, incognito or not, that show pages of the host that its page has. A discarded tab has no page: the browser takes every
+    /// tab of them for its mate, others without one too.
+    Profile,
+    /// Those that show pages of its address's host; incognito windows follow the others.
+    Host,
 }
 
 impl Browser {
@@ -87,27 +56,37 @@ impl Browser {
     pub(crate) fn factor_of(&self, tab: &Tab) -> f64 {
         match tab.zoom.mode {
             _ if tab.discarded => DEFAULT,
-            ZoomMode::Disabled => DEFAULT,
-            _ => tab.zoom.own_factor.unwrap_or_else(|| self.host_factor(&tab.url)),
+            ZoomMode::Manual => tab.zoom.manual_factor,
+            _ => tab.zoom.own_factor.unwrap_or_else(|| self.host_factor(tab)),
         }
     }
 
-    fn host_factor(&self, url: &str) -> f64 {
-        self.zoom_levels.get(&host(url)).unwrap_or(DEFAULT)
+    fn host_factor(&self, tab: &Tab) -> f64 {
+        let is_incognito = self.is_incognito(tab);
+        self.zoom_levels.factor(&host(&tab.url), is_incognito).unwrap_or(DEFAULT)
     }
 
     /// Zooms a tab, and with it every tab of its host where the factor is the host's.
     pub(crate) fn zoom_to(&mut self, id: TabId, factor: f64) -> Result<(), Error> {
         let tab = self.tab(id)?;
-        let (old, name, zoom) = (self.factor_of(tab), host(&tab.url), tab.zoom);
-        if zoom.is_per_origin {
-            self.set_host_factor(name, factor);
+        let (old, name, is_incognito) =
+            (self.factor_of(tab), host(&tab.url), self.is_incognito(tab));
+        let zoom = &mut self.tab_mut(id)?.zoom;
+        let reach = if zoom.mode == ZoomMode::Manual {
+            if (zoom.manual_factor - factor).abs() < NEAR {
+                return Ok(());
+            }
+            // Who scales by itself touches nothing that others share.
+            zoom.manual_factor = factor;
+            Reach::Tab
+        } else if zoom.is_per_origin && zoom.own_factor.is_none() {
+            self.set_host_factor(name, factor, is_incognito);
+            Reach::Host
         } else {
-            self.tab_mut(id)?.zoom.own_factor = Some(factor);
-        }
-        // Who scales by itself touches nothing that others share.
-        let mates = if zoom.mode == ZoomMode::Manual { Mates::None } else { Mates::OfPage };
-        self.emit_zoom(id, old, factor, mates);
+            zoom.own_factor = Some(factor);
+            Reach::Profile
+        };
+        self.emit_zoom(id, old, factor, reach);
         Ok(())
     }
 
@@ -130,45 +109,69 @@ impl Browser {
         }
     }
 
-    fn set_host_factor(&mut self, host: String, factor: f64) {
-        self.dirty.note_host(&host);
-        self.zoom_levels.set(host, factor);
+    fn set_host_factor(&mut self, host: String, factor: f64, is_incognito: bool) {
+        if !is_incognito {
+            self.dirty.note_host(&host);
+        }
+        self.zoom_levels.set(host, factor, is_incognito);
     }
 
-    /// Tells a tab's change, and how the other tabs of its host stand, oldest tab first.
-    fn emit_zoom(&mut self, asking: TabId, old: f64, new: f64, mates: Mates) {
+    /// Tells a tab's change, and how the tabs stand that it reaches: oldest tab first, and incognito ones where the first of their windows stands.
+    fn emit_zoom(&mut self, asking: TabId, old: f64, new: f64, reach: Reach) {
         let Some(tab) = self.strips.tab(asking) else {
             return;
         };
-        let (name, is_mate_of_all) = (host(&tab.url), tab.discarded && mates == Mates::OfPage);
-        let mut zoomed: Vec<_> = self
-            .strips
-            .tabs()
-            .filter(|tab| {
-                let is_loaded = !tab.discarded && !tab.url.is_empty();
-                let is_mate = is_mate_of_all || is_loaded && host(&tab.url) == name;
-                tab.id == asking || mates != Mates::None && is_mate
+        let (name, is_incognito) = (host(&tab.url), self.is_incognito(tab));
+        let is_mate_of_all = tab.discarded && reach == Reach::Profile;
+        let is_reached = |tab: &&Tab| {
+            let is_loaded = !tab.discarded && !tab.url.is_empty();
+            let is_mate = is_mate_of_all || is_loaded && host(&tab.url) == name;
+            let is_near = self.is_incognito(tab) == is_incognito;
+            let follows = reach == Reach::Host && !is_incognito;
+            tab.id == asking || reach != Reach::Tab && is_mate && (is_near || follows)
+        };
+        let tabs = self.strips.tabs().filter(is_reached);
+        let mut zoomed: Vec<_> = tabs
+            .map(|tab| {
+                let place = self.zoom_levels.place(tab.id, self.is_incognito(tab));
+                (place, tab.id, self.factor_of(tab), tab.zoom)
             })
-            .map(|tab| (tab.id, self.factor_of(tab), tab.zoom))
             .collect();
-        zoomed.sort_by_key(|(tab, ..)| *tab);
-        for (tab, factor, zoom) in zoomed {
+        zoomed.sort_by_key(|(place, ..)| *place);
+        for (_, tab, factor, zoom) in zoomed {
             let (old, new) = if tab == asking { (old, new) } else { (factor, factor) };
             self.emit(Event::TabZoomed { tab: tab.0, old, new, zoom });
         }
     }
 
-    /// Tells the zoom of a tab that committed a page: the same factor twice.
-    pub(super) fn emit_zoom_unchanged(&mut self, id: TabId) {
+    /// Gives a tab the zoom of a document that it arrives at, which may come back with a factor of its own: settings that last for a page end. The
+    /// factor that the document came with, if these took it along.
+    pub(super) fn renew_zoom(&mut self, id: TabId, own_factor: Option<f64>) -> Option<f64> {
+        let is_browser = self.compat == Compat::Browser;
+        let zoom = &mut self.strips.tab_mut(id)?.zoom;
+        let own_factor = own_factor.filter(|_| is_browser);
+        // The browser keeps a tab unzoomable where it goes, at the host's factor; the specification restores the defaults.
+        let lasts = zoom.is_per_origin || is_browser && zoom.mode == ZoomMode::Disabled;
+        if lasts {
+            zoom.own_factor = own_factor;
+            return None;
+        }
+        *zoom = ZoomState::default();
+        own_factor
+    }
+
+    /// Tells the zoom of a tab that committed a page: the same factor twice, unless the page came with another one.
+    pub(super) fn emit_zoom_of_page(&mut self, id: TabId, came_with: Option<f64>) {
         let Some(tab) = self.strips.tab(id) else {
             return;
         };
         let (zoom, factor) = (tab.zoom, self.factor_of(tab));
-        debug_assert!(
-            zoom.mode != ZoomMode::Disabled || (factor - 1.0).abs() < f64::EPSILON,
-            "a tab that does not zoom shows 1"
-        );
-        self.emit(Event::TabZoomed { tab: id.0, old: factor, new: factor, zoom });
+        self.emit(Event::TabZoomed {
+            tab: id.0,
+            old: came_with.unwrap_or(factor),
+            new: factor,
+            zoom,
+        });
     }
 
     /// Sets who scales a tab and whether the factor is its host's, until it navigates.
@@ -180,30 +183,37 @@ impl Browser {
     ) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let (before, old, host) = (tab.zoom, self.factor_of(tab), host(&tab.url));
+        let (is_discarded, is_incognito) = (tab.discarded, self.is_incognito(tab));
         if before.mode == mode && before.is_per_origin == is_per_origin {
             return Ok(());
         }
-        let is_quiet = before.mode == ZoomMode::Disabled && !is_per_origin;
-        let mut mates = if is_quiet { Mates::None } else { Mates::OfPage };
-        let new = if mode == ZoomMode::Disabled {
-            DEFAULT
+        let mut zoom = ZoomState { mode, is_per_origin, ..before };
+        let (new, reach) = if mode == ZoomMode::Disabled {
+            zoom.own_factor = Some(DEFAULT);
+            (DEFAULT, Reach::Profile)
         } else if is_per_origin {
-            // A host without a level of its own takes over the tab's.
-            let known = self.zoom_levels.get(&host);
-            if known.is_none() {
-                self.set_host_factor(host, old);
-                mates = Mates::OfHost;
+            zoom.own_factor = None;
+            match self.zoom_levels.factor(&host, is_incognito) {
+                // It has no page that could show the host's.
+                _ if is_discarded => (old, Reach::Tab),
+                Some(known) => (known, Reach::Profile),
+                // A host without a level of its own takes over the tab's.
+                None => {
+                    self.set_host_factor(host, old, is_incognito);
+                    (old, Reach::Host)
+                }
             }
-            known.unwrap_or(old)
+        } else if before.mode == ZoomMode::Disabled {
+            // The page goes on as it is, at the host's factor too.
+            (old, Reach::Tab)
         } else {
-            old
+            let is_manual = mode == ZoomMode::Manual;
+            zoom.own_factor = Some(if is_manual { DEFAULT } else { old });
+            zoom.manual_factor = if is_manual { old } else { before.manual_factor };
+            (old, Reach::Profile)
         };
-        self.tab_mut(id)?.zoom = ZoomState {
-            mode,
-            is_per_origin,
-            own_factor: (!is_per_origin && mode != ZoomMode::Disabled).then_some(new),
-        };
-        self.emit_zoom(id, old, new, mates);
+        self.tab_mut(id)?.zoom = zoom;
+        self.emit_zoom(id, old, new, reach);
         Ok(())
     }
 }

@@ -141,7 +141,7 @@ impl Browser {
             rows.push(row_or_none(id_key(Table::Group, id.0), group.as_ref()));
         }
         for host in dirty.hosts {
-            let factor = self.zoom_levels().get(&host);
+            let factor = self.zoom_levels().factor(&host, false);
             rows.push(row_or_none(key(Table::Zoom, &host), factor.as_ref()));
         }
         let rows = long_row::cut(rows, &mut dirty.piece_counts);

@@ -155,6 +155,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
         was_used,
         is_cached: false,
         knows_language: false,
+        own_factor: None,
     };
     tab.history = (0..).zip(row.history).map(entry).collect();
     tab.history_at = row.history_at.min(tab.history.len().saturating_sub(1));

@@ -63,6 +63,9 @@ impl Browser {
 
     fn drop_window(&mut self, window: WindowId) {
         self.strips.remove_window(window);
+        if !self.strips.windows().any(|window| window.incognito) {
+            self.zoom_levels.end_incognito();
+        }
         let strips = &self.strips;
         let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
         let next = self.focus.remove(window, is_seen);

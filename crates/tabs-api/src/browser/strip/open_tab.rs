@@ -29,6 +29,7 @@ impl Browser {
         let id = WindowId(self.next_id());
         if incognito {
             self.incognito.add_window(id);
+            self.zoom_levels.begin_incognito(id);
         }
         if !kind.lists_tabs() {
             self.incognito.add_untold(id);
