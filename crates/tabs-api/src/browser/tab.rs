@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use triptych_core::time::Timestamp;
 
-use crate::browser::zoom::DEFAULT;
 use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
@@ -71,6 +70,9 @@ impl Serialize for MutedInfo {
     }
 }
 
+/// The factor of a page that nobody zoomed.
+pub(crate) const DEFAULT_FACTOR: f64 = 1.0;
+
 /// The zoom of a tab: settings that end with the next navigation, and what its page has of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZoomState {
@@ -101,7 +103,7 @@ impl Default for ZoomState {
             mode: ZoomMode::Automatic,
             is_per_origin: true,
             own_factor: None,
-            manual_factor: DEFAULT,
+            manual_factor: DEFAULT_FACTOR,
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Zoom: levels that belong to hosts, and settings that belong to a tab until it navigates.
 
 use crate::browser::event::Event;
-use crate::browser::tab::{Tab, ZoomMode, ZoomState};
+use crate::browser::tab::{DEFAULT_FACTOR, Tab, ZoomMode, ZoomState};
 use crate::browser::{Browser, Compat};
 use crate::error::Error;
 use crate::id::TabId;
 use crate::url::host;
 
-/// The factor of a page that nobody zoomed.
-pub(crate) const DEFAULT: f64 = 1.0;
 /// The factors that the user's keys go through.
 const STEPS: [f64; 17] = [
     0.25,
@@ -55,7 +53,7 @@ impl Browser {
     /// The factor at which a tab shows its page.
     pub(crate) fn factor_of(&self, tab: &Tab) -> f64 {
         match tab.zoom.mode {
-            _ if tab.discarded => DEFAULT,
+            _ if tab.discarded => DEFAULT_FACTOR,
             ZoomMode::Manual => tab.zoom.manual_factor,
             _ => tab.zoom.own_factor.unwrap_or_else(|| self.host_factor(tab)),
         }
@@ -63,7 +61,7 @@ impl Browser {
 
     fn host_factor(&self, tab: &Tab) -> f64 {
         let is_incognito = self.is_incognito(tab);
-        self.zoom_levels.factor(&host(&tab.url), is_incognito).unwrap_or(DEFAULT)
+        self.zoom_levels.factor(&host(&tab.url), is_incognito).unwrap_or(DEFAULT_FACTOR)
     }
 
     /// Zooms a tab, and with it every tab of its host where the factor is the host's.
@@ -101,7 +99,7 @@ impl Browser {
             1 => STEPS.iter().find(|step| **step > now + NEAR),
             -1 => STEPS.iter().rev().find(|step| **step < now - NEAR),
             // The key does nothing where nothing is zoomed.
-            _ => Some(&DEFAULT).filter(|factor| (**factor - now).abs() > NEAR),
+            _ => Some(&DEFAULT_FACTOR).filter(|factor| (**factor - now).abs() > NEAR),
         };
         match next {
             Some(factor) => self.zoom_to(id, *factor),
@@ -189,8 +187,8 @@ impl Browser {
         }
         let mut zoom = ZoomState { mode, is_per_origin, ..before };
         let (new, reach) = if mode == ZoomMode::Disabled {
-            zoom.own_factor = Some(DEFAULT);
-            (DEFAULT, Reach::Profile)
+            zoom.own_factor = Some(DEFAULT_FACTOR);
+            (DEFAULT_FACTOR, Reach::Profile)
         } else if is_per_origin {
             zoom.own_factor = None;
             match self.zoom_levels.factor(&host, is_incognito) {
@@ -208,7 +206,7 @@ impl Browser {
             (old, Reach::Tab)
         } else {
             let is_manual = mode == ZoomMode::Manual;
-            zoom.own_factor = Some(if is_manual { DEFAULT } else { old });
+            zoom.own_factor = Some(if is_manual { DEFAULT_FACTOR } else { old });
             zoom.manual_factor = if is_manual { old } else { before.manual_factor };
             (old, Reach::Profile)
         };

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::browser::event::{number, zoom_settings};
-use crate::browser::tab::{Status, ZoomMode};
-use crate::browser::zoom::{DEFAULT, as_kept};
+use crate::browser::tab::{DEFAULT_FACTOR, Status, ZoomMode};
+use crate::browser::zoom::as_kept;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::id::TabId;
@@ -57,7 +57,7 @@ fn set_zoom(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_zoomable(browser, id)?;
     let factor = match call.arguments.at(1) {
         Some(JsValue::Number(factor)) if *factor > 0.0 => *factor,
-        _ => DEFAULT,
+        _ => DEFAULT_FACTOR,
     };
     let tab = browser.tab(id)?;
     if tab.zoom.mode == ZoomMode::Disabled || tab.status == Status::Unloaded {
