@@ -60,6 +60,23 @@ class Stop(unittest.TestCase):
             service.terminate()
             self.assertEqual(service.wait(timeout=END_SECONDS), 0)
 
+    def test_a_stop_that_cannot_close_the_records_says_why_and_loses_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder, "data")
+            service, client = self.started(data)
+            client.create_bucket(Bucket="kept")
+            client.put_object(Bucket="kept", Key=KEY, Body=b"kept")
+            records, aside = data / "kv", data / "kv-aside"
+            records.rename(aside)
+            service.terminate()
+            self.assertEqual(service.wait(timeout=END_SECONDS), 1)
+            self.assertIn("the stores could not be closed", service.stderr.read())
+            aside.rename(records)
+            service, client = self.started(data)
+            self.assertEqual(client.get_object(Bucket="kept", Key=KEY)["Body"].read(), b"kept")
+            service.terminate()
+            self.assertEqual(service.wait(timeout=END_SECONDS), 0)
+
     def started(self, data):
         """A service on a data directory, and a client of it."""
         ready = data.parent / "ready.json"

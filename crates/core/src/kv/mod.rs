@@ -5,6 +5,7 @@
 //! No type of a runtime or of an engine appears here.
 
 mod claim;
+mod closing_fault;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 #[cfg(any(test, feature = "testing"))]
@@ -41,6 +42,7 @@ pub use self::sled::{
 pub use claim::{
     BEAT_EVERY, CLOCK, Claim, Guard, Guarded, Holder, Member, PATIENCE, holder_of, rows_of_service,
 };
+pub use closing_fault::ClosingFault;
 #[cfg(any(test, feature = "testing"))]
 pub use counted::Counted;
 #[cfg(all(feature = "etcd", feature = "testing"))]

@@ -56,6 +56,7 @@ use super::ops::Metrics;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::ops::shared_store_metrics::SharedStoreMetrics;
 use super::server::{Config, HostedService, serve, signals};
+use crate::kv::ClosingFault;
 use crate::pending::Pending;
 use crate::time::SystemClock;
 
@@ -163,8 +164,13 @@ where
                 Ok(runtime) => runtime,
                 Err(error) => return fail(product, &format!("no threads: {error}")),
             };
-            match runtime.block_on(start(product, flags, inner, make)) {
-                Ok(code) => code,
+            let ended = runtime.block_on(start(product, flags, inner, make));
+            // The last who has the stores may be a task, and they are closed with it.
+            drop(runtime);
+            match ended {
+                Ok(closing) => closing.reason().map_or(ExitCode::SUCCESS, |reason| {
+                    fail(product, &format!("the stores could not be closed: {reason}. What was acknowledged is in the journal, and the next start goes on from there"))
+                }),
                 Err(error) => fail(product, &error.to_string()),
             }
         }
@@ -188,7 +194,7 @@ async fn start<S, F>(
     flags: Flags,
     matches: &ArgMatches,
     make: impl FnOnce(Start, &ArgMatches) -> F,
-) -> Result<ExitCode, LaunchError>
+) -> Result<ClosingFault, LaunchError>
 where
     S: HostedService,
     F: Future<Output = Result<BuiltService<S>, LaunchError>>,
@@ -216,7 +222,7 @@ where
         None => (listener, config),
         Some(shared) => {
             let Some(listener) = waiting::until_reached(listener, &config, &shared).await? else {
-                return Ok(ExitCode::SUCCESS);
+                return Ok(ClosingFault::default());
             };
             storage.check_shared()?;
             config.metrics.collect(SharedStoreMetrics(shared.clone()));
@@ -237,6 +243,7 @@ where
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let _bodies_lock = storage.bodies_lock.take();
     let (data, failure) = (storage.place(), storage.failure.take());
+    let closing_fault = storage.closing.clone();
     let bodies = storage.bodies_elsewhere.clone();
     let start = Start {
         storage,
@@ -285,7 +292,7 @@ where
     match failed {
         // Nothing more can be promised, so nothing more is answered.
         Some(reason) => Err(LaunchError::Service(reason)),
-        None => Ok(ExitCode::SUCCESS),
+        None => Ok(closing_fault),
     }
 }
 

@@ -30,9 +30,9 @@ use crate::host::backup::Source;
 #[cfg(feature = "sled")]
 use crate::host::ops::store_metrics::StoreMetrics;
 use crate::id::{Ids, SystemIds};
+use crate::kv::{ClosingFault, KeyValue, Memory};
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use crate::kv::{Guarded, begin_filling, end_filling, is_empty, is_filling};
-use crate::kv::{KeyValue, Memory};
 #[cfg(feature = "sled")]
 use crate::kv::{Sled, StoreError};
 use crate::pending::Pending;
@@ -49,6 +49,8 @@ pub struct Storage {
     pub bodies_elsewhere: Option<String>,
     /// Answers once the disk has failed, with the reason; the service then stops.
     pub failure: Option<Pending<String>>,
+    /// Says, once the stores were dropped, whether they could not be closed.
+    pub(super) closing: ClosingFault,
     #[cfg(feature = "sled")]
     pub(in crate::host) metrics: Option<StoreMetrics>,
     #[cfg(feature = "sled")]
@@ -406,6 +408,7 @@ pub fn memory() -> Storage {
         directory: None,
         bodies_elsewhere: None,
         failure: None,
+        closing: ClosingFault::default(),
         #[cfg(feature = "sled")]
         metrics: None,
         #[cfg(feature = "sled")]
@@ -448,7 +451,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
             "files of the journal in kv/ were lost or changed by something other than a crash; nothing is missing, since the index had all records and a new base was made of it. Take a backup, and look after the disk"
         );
     }
-    let failure = Some(kv.failure());
+    let (failure, closing) = (Some(kv.failure()), kv.closing_fault());
     let bodies_elsewhere = place.elsewhere();
     let (blobs, packs) = place.open()?;
     sides.mark()?;
@@ -461,6 +464,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         directory: Some(directory.to_owned()),
         bodies_elsewhere,
         failure,
+        closing,
         #[cfg(any(feature = "etcd", feature = "postgres"))]
         shared: None,
         #[cfg(any(feature = "etcd", feature = "postgres"))]

@@ -66,7 +66,8 @@ pub use self::verify::VerifiedRows;
 pub use self::wal::LostFrames;
 use self::wal::{Spares, Wal};
 use super::{
-    Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
+    Batch, ClosingFault, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version,
+    WriteVersions, check_key,
 };
 use crate::disk::{Disk, DiskLock};
 use crate::ending_thread::{END_MAX, EndingThread};
@@ -111,6 +112,8 @@ struct Engine {
     inserting: RwLock<()>,
     /// The words of the tree when it could not read its files; the thread of the log stops the store for it.
     tree_fault: OnceLock<String>,
+    /// The reason for which a part of the store could not be closed.
+    closing_fault: ClosingFault,
     wal_waker: OnceLock<Thread>,
     checkpoint_waker: OnceLock<Thread>,
     base_waker: OnceLock<Thread>,
@@ -185,6 +188,12 @@ impl Sled {
         pending
     }
 
+    /// Says, once the store was dropped, whether it could not close its files.
+    #[must_use]
+    pub fn closing_fault(&self) -> ClosingFault {
+        self.engine.closing_fault.clone()
+    }
+
     /// Starts the threads, on a segment that is empty.
     fn start(engine: Engine, wal: Wal) -> std::io::Result<Self> {
         let engine = Arc::new(engine);
@@ -232,9 +241,14 @@ impl Drop for Sled {
             thread.end(END_MAX);
         }
         // A thread that was left behind still has it, and then nothing is known of the tree's files.
-        if let Some(engine) = Arc::get_mut(&mut self.engine) {
-            // The next start finds that nobody closed it, and goes on from the log.
-            let _ = engine.close_tree();
+        let closed = Arc::get_mut(&mut self.engine).map_or_else(
+            || Err("a thread of the store did not end in time".to_owned()),
+            |engine| engine.close_tree().map_err(|error| error.to_string()),
+        );
+        // The next start finds that nobody closed it, and goes on from the log.
+        let failed = self.engine.queue.read().failed.clone();
+        if let Some(reason) = failed.or(closed.err()) {
+            self.engine.closing_fault.note(reason);
         }
     }
 }
@@ -326,8 +340,10 @@ impl Engine {
         let queue = self.queue.read();
         let last = queue.is_checkpointed().then_some(queue.last);
         drop(queue);
-        let is_closed = self.tree.close();
-        let Some(last) = last.filter(|_| is_closed) else {
+        if !self.tree.close() {
+            return Err(std::io::Error::other("the index of the records cannot be written"));
+        }
+        let Some(last) = last else {
             return Ok(());
         };
         #[cfg(feature = "testing")]

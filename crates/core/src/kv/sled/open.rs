@@ -24,7 +24,7 @@ use super::value_log::ValueLog;
 use super::wal::{LogEnd, SealedSegment, Segment, Spares, Wal};
 use super::{Engine, Sled};
 use crate::disk::{Disk, DiskLock, SystemDisk};
-use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
+use crate::kv::{ClosingFault, DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
 
 /// The directory of the value log.
 const VALUES: &str = "values";
@@ -152,6 +152,7 @@ impl Opening<'_> {
             queue: RwLock::new(CommitQueue::new(last.version, BaseSummary::default(), Vec::new())),
             inserting: RwLock::new(()),
             tree_fault: OnceLock::new(),
+            closing_fault: ClosingFault::default(),
             wal_waker: OnceLock::new(),
             checkpoint_waker: OnceLock::new(),
             base_waker: OnceLock::new(),

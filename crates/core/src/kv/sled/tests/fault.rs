@@ -469,6 +469,28 @@ fn a_panic_while_long_values_are_kept_or_looked_up_stops_the_store_and_loses_not
 }
 
 #[test]
+fn a_store_that_cannot_be_closed_says_why_and_loses_nothing() {
+    for wanted in [None, Some(Call::Sync), Some(Call::SyncDirectory), Some(Call::Rename)] {
+        let directory = tempfile::tempdir().unwrap();
+        let armed = Arc::new(AtomicBool::new(false));
+        let arming = Arc::clone(&armed);
+        let disk = WatchedDisk::new(move |call, _| {
+            let fails = arming.load(Ordering::SeqCst) && Some(call) == wanted;
+            if fails { Err(io::Error::other("no such disk")) } else { Ok(()) }
+        });
+        let store = open_on(disk, directory.path()).unwrap();
+        store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+        checkpoint_all(&store);
+        let fault = store.closing_fault();
+        assert_eq!(fault.reason(), None, "{wanted:?}: as long as it is open");
+        armed.store(true, Ordering::SeqCst);
+        drop(store);
+        assert_eq!(fault.reason().is_some(), wanted.is_some(), "{wanted:?}: {fault:?}");
+        assert_eq!(open(directory.path()).get(b"a").unwrap().value, Some(Bytes::from(vec![1])));
+    }
+}
+
+#[test]
 fn a_read_of_the_tree_that_fails_stops_the_store_and_the_next_start_fills_it_anew() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
