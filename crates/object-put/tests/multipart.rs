@@ -230,6 +230,61 @@ async fn any_range_and_any_part_reads_what_was_put() {
 }
 
 #[tokio::test]
+async fn a_last_part_without_bytes_is_read_as_nothing() {
+    let world = World::new(NOW).await;
+    let upload = Upload::begin(&world, "/bkt/k", &[]).await;
+    let (one, two) = (upload.put(1, b"12345678").await, upload.put(2, b"").await);
+    assert_eq!(upload.complete(&[(1, &*one), (2, &*two)]).await.status, 200);
+    let whole = world.fetch("/bkt/k?partNumber=1").await;
+    assert_eq!((whole.status, &*whole.body), (206, &b"12345678"[..]));
+    for method in ["GET", "HEAD"] {
+        let empty = world.send(&Draft::new(method, "/bkt/k?partNumber=2", b"")).await;
+        assert_eq!((empty.status, empty.header("content-length")), (200, Some("0")), "{method}");
+        assert_eq!(empty.body, b"");
+        assert_eq!(empty.header("content-range"), None);
+        assert_eq!(empty.header("x-amz-mp-parts-count"), Some("2"));
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_is_read_by_its_number_brings_its_own_checksum() {
+    let world = World::new(NOW).await;
+    let bodies: [&[u8]; 2] = [b"12345678", b"9"];
+    let sum = |body: &[u8]| STANDARD.encode(crc32fast::hash(body).to_be_bytes());
+    for kind in ["COMPOSITE", "FULL_OBJECT"] {
+        let asked = [("x-amz-checksum-algorithm", "CRC32"), ("x-amz-checksum-type", kind)];
+        let upload = Upload::begin(&world, "/bkt/k", &asked).await;
+        let mut parts = String::new();
+        for (number, body) in (1..).zip(bodies) {
+            let draft = upload.part(&format!("{number}"), body);
+            let put = world.send(&draft.with("x-amz-checksum-crc32", sum(body))).await;
+            let tag = put.header("etag").unwrap().replace('"', "&quot;");
+            parts += &format!(
+                "<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag><ChecksumCRC32>{}</ChecksumCRC32></Part>",
+                sum(body)
+            );
+        }
+        assert_eq!(upload.complete_with(parts).await.status, 200);
+        for (number, body) in (1..).zip(bodies) {
+            let target = format!("/bkt/k?partNumber={number}");
+            let told = Draft::new("HEAD", &target, b"").with("x-amz-checksum-mode", "ENABLED");
+            let told = world.send(&told).await;
+            assert_eq!(told.header("x-amz-checksum-crc32"), Some(&*sum(body)), "{kind} {number}");
+            assert_eq!(told.header("x-amz-checksum-type"), Some(kind));
+            let silent = world.fetch(&target).await;
+            assert_eq!(silent.header("x-amz-checksum-crc32"), None);
+        }
+    }
+    // An upload that asked for none has one of the whole alone.
+    let upload = Upload::begin(&world, "/bkt/k", &[]).await;
+    let (one, two) = (upload.put(1, bodies[0]).await, upload.put(2, bodies[1]).await);
+    assert_eq!(upload.complete(&[(1, &*one), (2, &*two)]).await.status, 200);
+    let part =
+        Draft::new("HEAD", "/bkt/k?partNumber=1", b"").with("x-amz-checksum-mode", "ENABLED");
+    assert_eq!(world.send(&part).await.header("x-amz-checksum-type"), None);
+}
+
+#[tokio::test]
 async fn a_list_that_is_wrong_is_refused_as_recorded_and_the_upload_stays() {
     let world = World::new(NOW).await;
     let upload = Upload::begin(&world, "/bkt/k", &[]).await;

@@ -1,7 +1,6 @@
 //! Objects read back: `GetObject`, `HeadObject` and `GetObjectAttributes`; and how a version is found.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -10,11 +9,10 @@ use crate::body::checksum::{Algorithm, ChecksumType};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptedObject};
 use crate::operation::list_objects::limited;
-use crate::operation::multipart::part_number;
+use crate::operation::wanted_bytes::WantedBytes;
 use crate::operation::{ReadCall, Reply, ReplyBody};
 use crate::request::encoded_word;
 use crate::request::etag::{self, quoted};
-use crate::request::range;
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::{BucketKind, Versioning};
 use crate::store::key::Key;
@@ -22,7 +20,7 @@ use crate::store::lifecycle;
 use crate::store::list::PAGE_MAX;
 use crate::store::lookup::{FoundVersion, locate};
 use crate::store::object_encryption::ObjectEncryption;
-use crate::store::part_cursor::{listed_after, part_numbered};
+use crate::store::part_cursor::listed_after;
 use crate::store::part_list::{ListedPart, ObjectRange, PARTS_MAX, Parts};
 use crate::store::tables::{NONCURRENT, object_key};
 use crate::store::version::{
@@ -127,55 +125,6 @@ fn check_preconditions(
     Ok(if changed { Freshness::Modified } else { Freshness::NotModified })
 }
 
-/// The bytes that a GET wants; `None` for the whole object.
-fn range_of(
-    call: &ReadCall<'_>,
-    tx: &mut Tx<'_>,
-    object: &ObjectVersion,
-    data: &ObjectData,
-) -> Result<Option<Range<u64>>, Error> {
-    let header = call.fields.get("range")?;
-    if let Some(number) = call.query.get("partNumber") {
-        if header.is_some() {
-            return Err(Error::request(
-                "Cannot specify both Range header and partNumber query parameter",
-            ));
-        }
-        return range_of_part(tx, part_number(Some(number))?, data);
-    }
-    let Some(header) = header else {
-        return Ok(None);
-    };
-    if let Some(tag) = call.fields.get("if-range")? {
-        let same = match Timestamp::from_http_date(&tag) {
-            Some(date) => object.modified.seconds() == date.seconds(),
-            None => etag::bare(&tag) == data.etag,
-        };
-        if !same {
-            return Ok(None);
-        }
-    }
-    range::parse(&header, data.size)
-}
-
-/// The bytes of a part; `None` for one without bytes.
-fn range_of_part(
-    tx: &mut Tx<'_>,
-    number: u32,
-    data: &ObjectData,
-) -> Result<Option<Range<u64>>, Error> {
-    let place = match &data.parts {
-        // An object that was put whole is its only part.
-        Parts::One(_) => (number == 1).then_some(0..data.size),
-        parts @ Parts::Chunks { .. } => {
-            part_numbered(tx, parts, data.size, number)?.map(|placed| placed.place)
-        }
-    };
-    let count = data.parts.count();
-    let place = place.ok_or(Error::InvalidPartNumber { number, count })?;
-    Ok((!place.is_empty()).then_some(place))
-}
-
 /// `GetObject`.
 ///
 /// # Errors
@@ -192,14 +141,14 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
     }
     let key = encrypted(call, data)?.open(call)?;
-    let range = range_of(call, tx, object, data)?.unwrap_or(0..data.size);
+    let bytes = WantedBytes::read(call, tx, object, data)?.bytes;
     let context = encryption_context(call.bucket()?.id, call.key()?, object.version.random);
     reply.body = ReplyBody::Object(Box::new(ObjectRange {
         context,
         key,
         parts: data.parts.clone(),
         size: data.size,
-        bytes: range,
+        bytes,
     }));
     Ok(reply)
 }
@@ -264,17 +213,14 @@ fn answer(
         true => None,
         false => lifecycle::expiration(tx, bucket.id, call.key()?, object, data)?,
     };
-    let range = range_of(call, tx, object, data)?;
-    let (status, length) = match &range {
-        None => (200, data.size),
-        Some(range) => (206, range.end - range.start),
-    };
+    let wanted = WantedBytes::read(call, tx, object, data)?;
+    let status = if wanted.is_range { 206 } else { 200 };
     let reply = describe(Reply::empty(status), object, data);
     // Once it was restored, an object looks different from one moment to the next.
     let reply = if data.restored_until.is_some() { reply.at_this_time() } else { reply };
     let mut reply = encryption::describe(reply, call.fields, &data.encryption)?
         .with("accept-ranges", "bytes")
-        .with("content-length", length.to_string())
+        .with("content-length", wanted.length().to_string())
         .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
         .with_some("x-store-expiration", expiration)
         .with_some("x-store-restore", data.restoration(call.now));
@@ -283,8 +229,8 @@ fn answer(
     {
         reply = reply.with("x-store-mp-parts-count", count.to_string());
     }
-    if let Some(range) = &range {
-        let text = format!("bytes {}-{}/{}", range.start, range.end - 1, data.size);
+    if wanted.is_range {
+        let text = format!("bytes {}-{}/{}", wanted.bytes.start, wanted.bytes.end - 1, data.size);
         reply = reply.with("content-range", text);
     }
     let wants_checksum = call
@@ -294,9 +240,13 @@ fn answer(
     if wants_checksum && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
         encryption::check_kms(call.caller, &["kms:Decrypt"])?;
     }
-    // A client would compare the checksum of the whole with the bytes of a range.
-    if wants_checksum && length == data.size {
-        reply = with_checksum(reply, data);
+    if wants_checksum {
+        reply = match &wanted.part {
+            Some(part) => with_checksum_of_part(reply, data, part),
+            // A client would compare the checksum of the whole with the bytes of a range.
+            None if wanted.length() == data.size => with_checksum(reply, data),
+            None => reply,
+        };
     }
     for (name, value) in overrides {
         reply.headers.retain(|(own, _)| own != name);
@@ -314,6 +264,22 @@ pub fn with_checksum(reply: Reply, data: &ObjectData) -> Reply {
         }
         None => reply,
     }
+}
+
+/// Tells whether the checksums of parts are told: as in the real service only where the upload asked for checksums.
+fn tells_of_parts(data: &ObjectData) -> bool {
+    data.checksum_type != ChecksumType::Unknown && data.checksum.algorithm != Algorithm::Crc64nvme
+}
+
+/// Adds the headers of the checksum of a part, where it is told.
+fn with_checksum_of_part(reply: Reply, data: &ObjectData, part: &ListedPart) -> Reply {
+    if !tells_of_parts(data) {
+        return reply;
+    }
+    let header = part.checksum.algorithm.row().header;
+    reply
+        .with(header, part.checksum.base64())
+        .with("x-store-checksum-type", data.checksum_type.name())
 }
 
 /// The headers that query parameters replace, and their values.

@@ -24,6 +24,7 @@ pub mod restore_object;
 pub mod session;
 pub mod strict;
 pub mod table;
+pub mod wanted_bytes;
 
 use std::borrow::Cow;
 use std::ops::Deref;

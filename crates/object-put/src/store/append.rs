@@ -307,7 +307,7 @@ mod tests {
                 let found = part_numbered(&mut tx, &data.parts, data.size, number).unwrap();
                 let expected = model.iter().find(|own| own.part.number == number);
                 prop_assert_eq!(
-                    found.map(|found| found.place.end - found.place.start),
+                    found.map(|(_, place)| place.end - place.start),
                     expected.map(|own| own.part.bytes)
                 );
             }

@@ -117,7 +117,7 @@ impl PartCursor {
     }
 }
 
-/// The part with this number, and its bytes in the body of `size` bytes; `None` where the body has none.
+/// The part with this number with its digests, and its bytes in the body of `size` bytes; `None` where the body has none.
 ///
 /// # Errors
 /// Those of [`PartCursor::next`].
@@ -126,7 +126,7 @@ pub fn part_numbered(
     parts: &Parts,
     size: u64,
     number: u32,
-) -> Result<Option<PlacedPart>, Error> {
+) -> Result<Option<(ListedPart, Range<u64>)>, Error> {
     let Parts::Chunks { list, starts, .. } = parts else {
         return Ok(None);
     };
@@ -145,12 +145,16 @@ pub fn part_numbered(
     }
     let start = usize::try_from(low).ok().and_then(|low| starts.get(low)).copied();
     let mut cursor = PartCursor::new(parts.clone(), size, start.unwrap_or_default());
-    while let Some(placed) = cursor.next(tx)? {
-        if placed.part.shown_number() >= number {
-            return Ok((placed.part.shown_number() == number).then_some(placed));
+    loop {
+        let begin = cursor.begin;
+        let Some(listed) = cursor.next_with_digests(tx)? else {
+            return Ok(None);
+        };
+        if listed.part.shown_number() >= number {
+            let is_it = listed.part.shown_number() == number;
+            return Ok(is_it.then_some((listed, begin..cursor.begin)));
         }
     }
-    Ok(None)
 }
 
 /// At most `limit` parts of the list of a body of `size` bytes whose numbers are greater than `marker`, and whether there are more.
