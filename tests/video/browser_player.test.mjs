@@ -93,6 +93,27 @@ test('the begin of a play counts as one view, and what plays on counts no more',
   assert.equal(await views(), '1');
 });
 
+test('the player of a playlist plays one film after the other, and passes over one by its link', async () => {
+  const films = [];
+  for (const title of ['First', 'Second', 'Third']) {
+    films.push(await video(title, bytes));
+  }
+  const { id } = await call('POST', '/youtube/v3/playlists?part=snippet', { json: { snippet: { title: 'Series' } } });
+  for (const videoId of films) {
+    await call('POST', '/youtube/v3/playlistItems?part=snippet', { json: { snippet: { playlistId: id, resourceId: { kind: 'youtube#video', videoId } } } });
+  }
+  page.complaints.length = 0;
+  await page.go(`${URL_OF_SERVICE}/embed/videoseries?list=${id}`);
+  await page.until(`document.querySelector('video').readyState >= 1 && document.title === 'First'`);
+  await page.evaluate(`document.querySelector('a.next').click()`);
+  await page.until(`document.title === 'Second' && document.querySelector('video').readyState >= 1`);
+  await seek(11.5);
+  await page.evaluate(`(() => { const video = document.querySelector('video'); video.muted = true; return video.play(); })()`);
+  await page.until(`document.title === 'Third' && !document.querySelector('video').paused && document.querySelector('video').muted`);
+  assert.equal(await page.evaluate(`document.querySelectorAll('video').length === 1 && document.querySelector('a.next') === null`), true);
+  assert.deepEqual(page.complaints, []);
+});
+
 test('a private film and one that may not be embedded play by a link, and by no other address', async () => {
   for (const status of [{ privacyStatus: 'private' }, { embeddable: false }]) {
     const id = await video('Hidden', bytes, { status });

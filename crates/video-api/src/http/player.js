@@ -1,6 +1,6 @@
-// The player of a page that embeds a video: counts a play when it begins, and shows what lies over the picture at its time.
-const video = document.querySelector('video');
-const overlays = [...document.querySelectorAll('[data-offset]')];
+// The player of a page that embeds a video: counts a play when it begins, shows what lies over the picture at its time, and goes through a series.
+let video;
+let overlays;
 
 /** The seconds between which something is shown; from its end on where it has no length. */
 function times({ type, offset, length }) {
@@ -16,12 +16,43 @@ function show() {
   }
 }
 
-if (video) {
+/** Shows what comes next in the place of what is there, and plays it: a page of its own would not be let play by itself. */
+async function follow(address) {
+  const { muted, volume } = video ?? {};
+  const answer = await fetch(address);
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  document.title = page.title;
+  document.querySelector('main').replaceWith(page.querySelector('main'));
+  begin();
+  if (video) {
+    Object.assign(video, { muted: muted ?? video.muted, volume: volume ?? video.volume });
+    // Where the browser lets nothing play by itself, the viewer begins it.
+    await video.play().catch(() => undefined);
+  }
+}
+
+function begin() {
+  video = document.querySelector('video');
+  overlays = [...document.querySelectorAll('[data-offset]')];
+  const next = document.querySelector('a.next');
+  next?.addEventListener('click', (event) => {
+    event.preventDefault();
+    follow(next.href);
+  });
+  if (!video) {
+    return;
+  }
   for (const event of ['loadedmetadata', 'timeupdate', 'seeked', 'play']) {
     video.addEventListener(event, show);
   }
-  video.addEventListener('play', () => fetch(video.dataset.play, { method: 'POST' }), { once: true });
+  const { play } = video.dataset;
+  video.addEventListener('play', () => fetch(play, { method: 'POST' }), { once: true });
+  if (next) {
+    video.addEventListener('ended', () => follow(next.href));
+  }
   if (video.readyState > 0) {
     show();
   }
 }
+
+begin();

@@ -1,7 +1,8 @@
-//! The player at `/embed/ID`: its page, the bytes of the video, its captions, and the count of its plays.
+//! The player at `/embed/ID`, and of a playlist at `/embed/videoseries?list=ID`: its page, the bytes of the video, its captions, and the count of its plays.
 
 use bytes::Bytes;
 use http::header::{self, HeaderName};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use triptych_core::host::ReplyBody;
 use triptych_core::kv::{Tx, run};
@@ -15,6 +16,7 @@ use crate::http::request::{ALLOW_POSTS, ALLOW_READS};
 use crate::http::response::{ApiResponse, Body};
 use crate::record::stored::Stored;
 use crate::resource::captions::rules as captions;
+use crate::resource::playlist_items::series;
 use crate::resource::videos::play::{self, Plays};
 use crate::resource::videos::player::{self, Subtitles, ticket};
 use crate::resource::videos::record::Video;
@@ -28,6 +30,9 @@ const ASSETS: [(&str, &str, &str); 2] = [
     ("/embed/player.js", "text/javascript; charset=UTF-8", include_str!("player.js")),
     ("/embed/player.css", "text/css; charset=UTF-8", include_str!("player.css")),
 ];
+
+/// The name in the place of a video's id where `list` names a playlist.
+const SERIES: &str = "videoseries";
 
 /// Returns whether a path is one of the player's.
 pub(super) fn is_player(path: &str) -> bool {
@@ -90,9 +95,17 @@ impl VideoApi {
     ) -> Result<ApiResponse, Error> {
         let now = self.0.clock.now();
         let ticket = request.value("ticket").filter(|ticket| !ticket.is_empty());
+        if let (Part::Page, SERIES, Some(list)) = (&part, id, request.value("list")) {
+            let from = request.value("index").and_then(|index| index.parse().ok());
+            let mut tx = Tx::new(&*self.0.store);
+            let turn = series::turn(&mut tx, list, from.unwrap_or_default(), now)?;
+            let list = utf8_percent_encode(list, NON_ALPHANUMERIC);
+            let next = turn.next.map(|at| format!("{SERIES}?list={list}&index={at}"));
+            return self.player_page(&turn.id, &turn.video, None, next.as_deref());
+        }
         let video = player::playable(&mut Tx::new(&*self.0.store), id, ticket, now)?;
         match part {
-            Part::Page => self.player_page(id, &video, ticket),
+            Part::Page => self.player_page(id, &video, ticket, None),
             Part::Video => self.player_video(request, &video).await,
             Part::Captions(track) => self.player_captions(request, id, &video, track).await,
             Part::Play => {
@@ -112,6 +125,7 @@ impl VideoApi {
         id: &str,
         video: &Stored<Video>,
         ticket: Option<&str>,
+        next: Option<&str>,
     ) -> Result<ApiResponse, Error> {
         let mut tx = Tx::new(&*self.0.store);
         let tracks = player::tracks(&mut tx, id)?;
@@ -124,7 +138,7 @@ impl VideoApi {
             })
             .collect();
         let query = ticket.map(|ticket| format!("?ticket={ticket}")).unwrap_or_default();
-        let text = player::page(&mut tx, id, video, &tracks, &query)?;
+        let text = player::page(&mut tx, id, video, &tracks, &query, next)?;
         Ok(page(200, text))
     }
 

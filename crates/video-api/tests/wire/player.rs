@@ -92,6 +92,81 @@ async fn the_player_that_a_video_names_plays_its_bytes_in_any_range() {
     }
 }
 
+/// Adds a playlist of these videos.
+async fn playlist(service: &Service, privacy: &str, videos: &[&str]) -> String {
+    let body = json!({"snippet": {"title": "Series"}, "status": {"privacyStatus": privacy}});
+    let target = "/youtube/v3/playlists?part=snippet,status,player";
+    let made = service.ask("POST", target, "ALICE", &body.to_string()).await.json();
+    let id = made["id"].as_str().unwrap().to_owned();
+    let html = made["player"]["embedHtml"].as_str().unwrap();
+    let address = format!("src=\"http://127.0.0.1:7801/embed/videoseries?list={id}\"");
+    assert!(html.contains(&address), "{html}");
+    for video in videos {
+        let resource = json!({"kind": "youtube#video", "videoId": video});
+        let body = json!({"snippet": {"playlistId": id, "resourceId": resource}}).to_string();
+        let target = "/youtube/v3/playlistItems?part=snippet";
+        assert_eq!(service.ask("POST", target, "ALICE", &body).await.status, 200);
+    }
+    id
+}
+
+/// The videos that the player of a playlist goes through, each by the address that the one before it names.
+async fn played(service: &Service, list: &str, index: &str) -> Vec<String> {
+    let mut address = format!("videoseries?list={list}{index}");
+    let mut played = Vec::new();
+    loop {
+        let page = service.ask("GET", &format!("/embed/{address}"), "", "").await;
+        let html = text(&page);
+        if page.status != 200 {
+            assert_eq!((page.status, html.contains("role=\"alert\"")), (404, true), "{html}");
+            return played;
+        }
+        // A video of the seed file has no bytes, and its page no address of them.
+        let source = html.split_once("data-play=\"").and_then(|(_, rest)| rest.split_once("/play"));
+        played.push(source.map_or_else(String::new, |(video, _)| video.to_owned()));
+        let Some((_, next)) = html.split_once("class=\"next\" href=\"") else {
+            return played;
+        };
+        address = next.split_once('"').unwrap().0.replace("&amp;", "&");
+    }
+}
+
+#[tokio::test]
+async fn the_player_of_a_playlist_goes_through_what_others_may_play_in_its_order() {
+    let service = Service::new().await;
+    let mut films = Vec::new();
+    for status in [
+        json!({}),
+        json!({"privacyStatus": "private"}),
+        json!({"privacyStatus": "unlisted"}),
+        json!({"embeddable": false}),
+        json!({}),
+        json!({}),
+    ] {
+        service.later(1);
+        films.push(upload(&service, status).await.0);
+    }
+    let [a, private, b, closed, c, gone] = [0, 1, 2, 3, 4, 5].map(|at| films[at].as_str());
+    let order = [private, c, c, closed, b, gone, a, private];
+    let list = playlist(&service, "unlisted", &order).await;
+    let target = format!("/youtube/v3/videos?id={gone}");
+    assert_eq!(service.ask("DELETE", &target, "ALICE", "").await.status, 204);
+    assert_eq!(played(&service, &list, "").await, [c, c, b, a]);
+    assert_eq!(played(&service, &list, "&index=3").await, [b, a]);
+    for beyond in ["7", "8", "4294967295"] {
+        assert!(played(&service, &list, &format!("&index={beyond}")).await.is_empty());
+    }
+    // The uploads that everybody is shown, the latest first.
+    assert_eq!(played(&service, "UUx", "").await, [c, a, "", ""]);
+    let hidden = playlist(&service, "private", &[a]).await;
+    for list in [&hidden, "PL", "WLx", "LLx", "HLx", "UU", "UUnone", "never", ""] {
+        assert!(played(&service, list, "").await.is_empty(), "{list}");
+    }
+    let target = format!("/youtube/v3/playlists?id={list}");
+    assert_eq!(service.ask("DELETE", &target, "ALICE", "").await.status, 204);
+    assert!(played(&service, &list, "").await.is_empty());
+}
+
 #[tokio::test]
 async fn a_play_counts_as_the_control_path_counts_it() {
     let service = Service::new().await;

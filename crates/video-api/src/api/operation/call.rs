@@ -83,7 +83,7 @@ impl Call<'_> {
         self.params.get("pageToken").map(|text| PageToken::parse(text, binding)).transpose()
     }
 
-    /// Checks `If-Match` against the version that is stored.
+    /// Checks `If-Match` against the version that is stored. A weak etag names none (RFC 9110, section 13.1.1).
     ///
     /// # Errors
     /// [`Error::ConditionNotMet`].
@@ -93,7 +93,7 @@ impl Call<'_> {
         };
         let holds = expected
             .split(',')
-            .map(|one| one.trim().trim_start_matches("W/").trim_matches('"'))
+            .map(|one| one.trim().trim_matches('"'))
             .any(|one| one == "*" || one == etag);
         if holds { Ok(()) } else { Err(Error::ConditionNotMet) }
     }

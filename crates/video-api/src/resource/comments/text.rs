@@ -90,20 +90,31 @@ fn escape(out: &mut String, text: &str) {
 fn next_link(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {
-        let at = from + text.get(from..)?.find("http")?;
-        let (before, rest) = text.split_at_checked(at)?;
-        let scheme = ["https://", "http://"].into_iter().find(|scheme| rest.starts_with(scheme));
-        let starts_word = !before.chars().next_back().is_some_and(char::is_alphanumeric);
-        if let (Some(scheme), true) = (scheme, starts_word) {
-            let ends = |letter: char| letter.is_whitespace() || "<>\"'`".contains(letter);
-            let end = rest.find(ends).unwrap_or(rest.len());
-            let link = without_punctuation(rest.get(..end)?);
-            if link.len() > scheme.len() {
-                return Some((before, link, rest.get(link.len()..)?));
-            }
+        let colon = from + text.get(from..)?.find("://")?;
+        from = colon + "://".len();
+        let Some((before, rest)) =
+            scheme_start(text, colon).and_then(|at| text.split_at_checked(at))
+        else {
+            continue;
+        };
+        if before.chars().next_back().is_some_and(char::is_alphanumeric) {
+            continue;
         }
-        from = at + "http".len();
+        let ends = |letter: char| letter.is_whitespace() || "<>\"'`".contains(letter);
+        let end = rest.find(ends).unwrap_or(rest.len());
+        let link = without_punctuation(rest.get(..end)?);
+        if before.len() + link.len() > from {
+            return Some((before, link, rest.get(link.len()..)?));
+        }
     }
+}
+
+/// Where the scheme of a page begins that ends here, in any letter case.
+fn scheme_start(text: &str, end: usize) -> Option<usize> {
+    ["https", "http"].into_iter().find_map(|scheme| {
+        let start = end.checked_sub(scheme.len())?;
+        text.get(start..end)?.eq_ignore_ascii_case(scheme).then_some(start)
+    })
 }
 
 /// An address without what ends the sentence that it stands in; a closing bracket belongs to it if an opening one does.
@@ -137,6 +148,7 @@ mod tests {
             ),
             ("(http://a.b)", "(<a href=\"http://a.b\">http://a.b</a>)"),
             ("http:// xhttp://a https://!", "http:// xhttp://a https://!"),
+            ("ftp://a HTTP://B", "ftp://a <a href=\"HTTP://B\">HTTP://B</a>"),
             ("javascript:alert(1)", "javascript:alert(1)"),
             ("http://a\"onclick=\"b", "<a href=\"http://a\">http://a</a>&quot;onclick=&quot;b"),
         ] {
@@ -147,11 +159,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_a_tag_of_its_own(text in "(<|>|\"|'|&|https?://|[a-z()./]|\n|é){0,40}") {
+        fn no_text_makes_a_tag_of_its_own(text in "(<|>|\"|'|&|https?://|HTTPS?://|[a-z()./]|\n|é){0,40}") {
             let html = display(&text, TextForm::Html);
             let stripped = html.replace("<br>", "").replace("</a>", "");
             for piece in stripped.split('<').skip(1) {
-                prop_assert!(piece.starts_with("a href=\"http"), "{}", html);
+                prop_assert!(piece.starts_with("a href=\"http") || piece.starts_with("a href=\"HTTP"), "{}", html);
                 prop_assert_eq!(piece.split('>').next().unwrap().matches('"').count(), 2);
             }
         }

@@ -11,6 +11,7 @@ pub mod record;
 pub mod render;
 pub mod rules;
 mod seed;
+pub mod series;
 pub mod system_playlist;
 
 use triptych_core::id::Ids;

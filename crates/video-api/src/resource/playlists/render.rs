@@ -6,7 +6,7 @@ use triptych_core::kv::Tx;
 
 use crate::account::Caller;
 use crate::api::error::Error;
-use crate::api::response::Item;
+use crate::api::response::{Item, unescape_base};
 use crate::record::stored::Stored;
 use crate::record::thumbnail::Source;
 use crate::record::{localized, stored, thumbnail};
@@ -114,9 +114,9 @@ pub fn show(
             "contentDetails" => format!("{{\"itemCount\":{}}}", contents.total).into(),
             "player" => {
                 let html = format!(
-                    "<iframe width=\"640\" height=\"360\" src=\"http://www.youtube.com/embed/videoseries?list={id}\" frameborder=\"0\" allow=\"autoplay; encrypted-media\" allowfullscreen></iframe>"
+                    "<iframe width=\"640\" height=\"360\" src=\"\u{1}/embed/videoseries?list={id}\" frameborder=\"0\" allow=\"autoplay; encrypted-media\" allowfullscreen></iframe>"
                 );
-                json!({"embedHtml": html}).to_string().into()
+                unescape_base(json!({"embedHtml": html}).to_string().into())
             }
             other => match playlist.part(other) {
                 Some(text) => text.clone(),

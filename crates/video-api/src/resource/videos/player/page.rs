@@ -23,7 +23,8 @@ pub struct Subtitles {
     pub label: String,
 }
 
-/// The page that plays a video. `query` goes on with every address of it that needs the same ticket.
+/// The page that plays a video. `query` goes on with every address of it that needs the same ticket; `next` is the address of the page of
+/// what plays after it.
 ///
 /// # Errors
 /// As the store.
@@ -33,6 +34,7 @@ pub fn page(
     video: &Stored<Video>,
     tracks: &[Subtitles],
     query: &str,
+    next: Option<&str>,
 ) -> Result<String, Error> {
     let mut overlays = overlay::promotions(tx, &video.head.channel)?;
     overlays.extend(overlay::watermark(tx, &video.head.channel)?);
@@ -66,6 +68,9 @@ pub fn page(
         overlays.iter().for_each(|overlay| write_overlay(&mut body, overlay));
     } else {
         body.push_str("<p>This video has no file here: it came with a seed file.</p>");
+    }
+    if let Some(next) = next {
+        let _ = write!(body, "<a class=\"next\" href=\"{}\">Next</a>", escaped(next));
     }
     Ok(document(&title, &body))
 }
