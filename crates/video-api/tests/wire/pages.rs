@@ -205,3 +205,40 @@ async fn a_chart_of_a_region_leaves_out_what_is_closed_there_and_its_pages_are_f
         assert_eq!(second, ids(&whole)[2..wanted.len().min(4)], "{region}");
     }
 }
+
+#[tokio::test]
+async fn a_search_shows_titles_as_text_within_html_and_the_beginning_of_a_description() {
+    let title = "Tom & Jerry's \"best\"";
+    let description = format!("One\n\ntwo's &{}", " words".repeat(60));
+    let seed = json!({
+        "projects": [{"id": "demo", "apiKeys": ["KEY"]}],
+        "accounts": [{"id": "a", "tokens": [{"token": "ALICE", "scopes": ["youtube"]}], "channel": {"id": "UCa", "title": title}}],
+        "videos": [{"id": "v", "owner": "a", "snippet": {"title": title, "categoryId": "22", "description": description}}],
+        "playlists": [{"id": "PLa", "owner": "a", "snippet": {"title": title, "description": "Short\ntext"}, "items": ["v"]}],
+    });
+    let service = Service::seeded(&seed.to_string()).await;
+    let found = service.list("/search?part=snippet&q=tom&maxResults=50").await;
+    let items = found["items"].as_array().unwrap();
+    assert_eq!(items.len(), 3, "{found}");
+    for item in items {
+        let snippet = &item["snippet"];
+        for name in ["title", "channelTitle"] {
+            assert_eq!(snippet[name], "Tom &amp; Jerry&#39;s &quot;best&quot;", "{item}");
+        }
+        let sizes: Vec<_> = snippet["thumbnails"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(sizes, ["default", "high", "medium"], "{item}");
+        assert_eq!(snippet["publishTime"], snippet["publishedAt"]);
+        let description = match item["id"]["kind"].as_str().unwrap() {
+            "youtube#video" => format!("One two's &{} ...", " words".repeat(24)),
+            "youtube#playlist" => "Short text".to_owned(),
+            _ => String::new(),
+        };
+        assert_eq!(snippet["description"], description);
+    }
+    let whole = service.list("/videos?part=snippet&id=v").await;
+    let snippet = &whole["items"][0]["snippet"];
+    assert_eq!((&snippet["title"], &snippet["description"]), (&json!(title), &json!(description)));
+    let fields = "/search?part=snippet&type=video&fields=items/snippet/publishTime";
+    let named = service.list(fields).await;
+    assert!(named["items"][0]["snippet"]["publishTime"].is_string(), "{named}");
+}

@@ -8,7 +8,7 @@ use crate::index;
 use crate::index::{Document, Facets, Kind};
 use crate::record::json_fields::text_of;
 use crate::record::stored::Stored;
-use crate::record::{search_result, thumbnail};
+use crate::record::{search_result, stored, thumbnail};
 use crate::resource::channels::record::{CHANNEL_COUNTS, Channel};
 
 /// Notes what can be found of a channel.
@@ -39,5 +39,6 @@ pub fn put(tx: &mut Tx<'_>, id: &str, channel: &Stored<Channel>) -> Result<(), E
 #[must_use]
 pub fn result(id: &str, channel: &Stored<Channel>) -> Bytes {
     let snippet = channel.value("snippet");
-    search_result::snippet(&snippet, id, &channel.head.title, thumbnail::of_channel(id))
+    let thumbnails = thumbnail::of_channel(id);
+    stored::print(&search_result::snippet(&snippet, id, &channel.head.title, thumbnails))
 }

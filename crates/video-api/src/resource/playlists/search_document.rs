@@ -9,8 +9,8 @@ use crate::index;
 use crate::index::{Document, Facets, Kind};
 use crate::record::json_fields::text_of;
 use crate::record::privacy::Privacy;
-use crate::record::search_result;
 use crate::record::stored::Stored;
+use crate::record::{search_result, stored};
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::Playlist;
 use crate::resource::playlists::render;
@@ -49,10 +49,7 @@ pub fn result(
     let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
     let snippet = playlist.value("snippet");
     let picture = render::picture(tx, order.first_video.as_deref(), caller)?;
-    Ok(search_result::snippet(
-        &snippet,
-        &playlist.head.channel,
-        &text_of(&snippet, "channelTitle"),
-        picture,
-    ))
+    let channel_title = text_of(&snippet, "channelTitle");
+    let channel = &playlist.head.channel;
+    Ok(stored::print(&search_result::snippet(&snippet, channel, &channel_title, picture)))
 }

@@ -6,11 +6,11 @@ use triptych_core::time::Timestamp;
 use crate::api::error::{Error, Place};
 use crate::api::language;
 use crate::record::json_fields::{
-    Body, check_languages, is_description, is_name, is_title, localizations,
+    Body, check_languages, is_description, is_name, is_title, localizations, text_of,
 };
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
-use crate::record::thumbnail;
+use crate::record::{search_result, thumbnail};
 use crate::resource::video_categories;
 use crate::resource::videos::record::{Broadcast, Video};
 use crate::resource::videos::rules;
@@ -307,9 +307,7 @@ pub(crate) fn refresh(id: &str, video: &mut Stored<Video>) {
     let mut snippet = video.value("snippet");
     snippet.insert("publishedAt".into(), video.head.published.rfc3339().into());
     snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.picture_source()));
-    let text =
-        |name: &str| snippet.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (title, description) = (text("title"), text("description"));
+    let (title, description) = (text_of(&snippet, "title"), text_of(&snippet, "description"));
     snippet.insert("localized".into(), json!({"title": title, "description": description}));
     let pick = |names: &[(&str, &str)]| {
         let pairs = names
@@ -324,15 +322,13 @@ pub(crate) fn refresh(id: &str, video: &mut Stored<Video>) {
         ("channelId", "videoOwnerChannelId"),
         ("channelTitle", "videoOwnerChannelTitle"),
     ]);
-    let result = pick(&[
-        ("publishedAt", "publishedAt"),
-        ("channelId", "channelId"),
-        ("title", "title"),
-        ("description", "description"),
-        ("thumbnails", "thumbnails"),
-        ("channelTitle", "channelTitle"),
-        ("liveBroadcastContent", "liveBroadcastContent"),
-    ]);
+    let thumbnails = snippet.get("thumbnails").cloned().unwrap_or_default();
+    let result = search_result::snippet(
+        &snippet,
+        &video.head.channel,
+        &text_of(&snippet, "channelTitle"),
+        thumbnails,
+    );
     video.set("snippet", &snippet);
     video.set("~item", &item);
     video.set("~result", &result);
