@@ -109,7 +109,7 @@ fn next_link(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Where the scheme of a page begins that ends here, in any letter case.
+/// The begin of the scheme of a page that ends here, in any letter case.
 fn scheme_start(text: &str, end: usize) -> Option<usize> {
     ["https", "http"].into_iter().find_map(|scheme| {
         let start = end.checked_sub(scheme.len())?;
