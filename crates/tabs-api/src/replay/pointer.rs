@@ -336,7 +336,11 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         "ctrl+n" => UserAction::NewWindow { incognito: false },
         "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },
-        "ctrl+w" | "ctrl+F4" => UserAction::Close { tab_id },
+        // Both are done to all highlighted tabs, as from the menu of one of them.
+        "ctrl+w" | "ctrl+F4" => UserAction::ChooseFromMenu { tab_id, entry: MenuEntry::Close },
+        "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => {
+            UserAction::ChooseFromMenu { tab_id, entry: MenuEntry::Reload }
+        }
         "ctrl+shift+t" => UserAction::RestoreTab { window_id: window.id.0 },
         "ctrl+Tab" | "ctrl+Page_Down" => show((at + 1) % count.max(1))?,
         "ctrl+shift+Tab" | "ctrl+Page_Up" => show((at + count - 1) % count.max(1))?,
@@ -345,7 +349,6 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         }
         "ctrl+9" => show(count.checked_sub(1)?)?,
         "alt+Left" | "alt+Right" => UserAction::Traverse { tab_id, forward: key == "alt+Right" },
-        "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => UserAction::Reload { tab_id },
         "ctrl+plus" | "ctrl+equal" => UserAction::ZoomStep { tab_id, step: 1 },
         "ctrl+minus" => UserAction::ZoomStep { tab_id, step: -1 },
         "ctrl+0" => UserAction::ZoomStep { tab_id, step: 0 },
