@@ -29,14 +29,13 @@ pub fn snippet(
     };
     let published = text_of(snippet, "publishedAt");
     Map::from_iter([
-        ("publishedAt".to_owned(), Value::from(published.clone())),
+        ("publishedAt".to_owned(), published.into()),
         ("channelId".to_owned(), channel.into()),
         ("title".to_owned(), escaped(&text_of(snippet, "title")).into()),
         ("description".to_owned(), beginning(&text_of(snippet, "description")).into()),
         ("thumbnails".to_owned(), thumbnails),
         ("channelTitle".to_owned(), escaped(channel_title).into()),
         ("liveBroadcastContent".to_owned(), broadcast.into()),
-        ("publishTime".to_owned(), published.into()),
     ])
 }
 
