@@ -37,6 +37,13 @@ class Contents(Suite):
         request("PUT", f"/{name}/k", {"expires": "0"}, BODY)
         self.assertEqual(request("GET", f"/{name}/k").headers["expires"], "0")
 
+    def test_who_waits_for_a_word_before_no_body_asks_again_on_another_connection(self):
+        name = self.bucket()
+        for headers, status in (({}, 200), ({"if-none-match": "*"}, 412)):
+            answer = request("PUT", f"/{name}/k", {"expect": "100-continue", **headers}, b"")
+            self.assertEqual((answer.status, answer.headers.get("connection")), (status, "close"))
+        self.assertNotIn("connection", request("PUT", f"/{name}/k", {}, b"").headers)
+
     def test_a_body_without_a_type_is_an_octet_stream(self):
         name = self.bucket()
         request("PUT", f"/{name}/k", {}, BODY)

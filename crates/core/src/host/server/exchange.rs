@@ -41,13 +41,16 @@ impl<S: HostedService> ServerState<S> {
         let host = host_of(&request).unwrap_or_default();
         let noted = Noted::of(&request, &target);
         let is_http1 = request.version() < Version::HTTP_2;
-        let holds_body_back = is_http1 && request.headers().contains_key(header::EXPECT);
+        let expects = is_http1 && request.headers().contains_key(header::EXPECT);
+        let is_empty = request.body().is_end_stream();
         self.metrics.begin();
         let (mut response, fault) =
             self.route(request, (peer, place), &id, &target, noted.copy.clone()).await;
         let took = begun.elapsed();
-        let is_refused = holds_body_back && !response.status().is_success();
-        if is_refused || is_http1 && place.is_beyond() {
+        let is_refused = expects && !response.status().is_success();
+        // No `100 Continue` goes out where no body comes, and clients that had none misread the next answer of the connection.
+        let is_not_continued = expects && is_empty;
+        if is_refused || is_not_continued || is_http1 && place.is_beyond() {
             // A client that was refused sends no body, and its next request would be read as one; one beyond the limit makes room for the next.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
