@@ -39,10 +39,7 @@ class Stop(unittest.TestCase):
             data = pathlib.Path(folder, "data")
             service, client = self.started(data)
             client.create_bucket(Bucket="kept")
-            client.put_object(Bucket="kept", Key=KEY, Body=b"kept")
-            # Until then a stop needs files by their names, which are absent at once in the place of waiting for the disk.
-            while not has_followed(data / "kv", KEY.encode()):
-                client.list_objects_v2(Bucket="kept")
+            self.put_and_follow(client, data)
             # In the place of the directory of the records stands what never comes to an end of being opened, as a file of a disk that is gone.
             records, aside = data / "kv", data / "kv-aside"
             records.rename(aside)
@@ -65,7 +62,7 @@ class Stop(unittest.TestCase):
             data = pathlib.Path(folder, "data")
             service, client = self.started(data)
             client.create_bucket(Bucket="kept")
-            client.put_object(Bucket="kept", Key=KEY, Body=b"kept")
+            self.put_and_follow(client, data)
             records, aside = data / "kv", data / "kv-aside"
             records.rename(aside)
             service.terminate()
@@ -76,6 +73,12 @@ class Stop(unittest.TestCase):
             self.assertEqual(client.get_object(Bucket="kept", Key=KEY)["Body"].read(), b"kept")
             service.terminate()
             self.assertEqual(service.wait(timeout=END_SECONDS), 0)
+
+    def put_and_follow(self, client, data):
+        """Puts an object, and waits until the index has it: until then the store needs files by their names, and would miss them before it closes."""
+        client.put_object(Bucket="kept", Key=KEY, Body=b"kept")
+        while not has_followed(data / "kv", KEY.encode()):
+            client.list_objects_v2(Bucket="kept")
 
     def started(self, data):
         """A service on a data directory, and a client of it."""

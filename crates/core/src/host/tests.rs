@@ -391,6 +391,19 @@ async fn a_body_is_asked_for_only_when_it_is_read() {
 }
 
 #[tokio::test]
+async fn behind_an_answer_to_who_waits_for_a_word_before_no_body_the_connection_closes() {
+    let (server, _) = start(Config::default()).await;
+    for (fields, closes) in [("Expect: 100-continue\r\n", true), ("", false)] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head =
+            format!("PUT /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n{fields}\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let first = read_until(&mut stream, "\r\n\r\n").await;
+        assert_eq!((status(&first), first.contains("connection: close")), (200, closes), "{first}");
+    }
+}
+
+#[tokio::test]
 async fn requests_beyond_the_connections_that_are_served_are_told_to_come_again() {
     let mut config = Config::default();
     config.limits.connections_max = 1;
