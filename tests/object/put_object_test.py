@@ -37,7 +37,7 @@ class Contents(Suite):
         request("PUT", f"/{name}/k", {"expires": "0"}, BODY)
         self.assertEqual(request("GET", f"/{name}/k").headers["expires"], "0")
 
-    def test_who_waits_for_a_word_before_no_body_asks_again_on_another_connection(self):
+    def test_the_connection_closes_behind_a_put_that_expects_100_continue_and_has_no_body(self):
         name = self.bucket()
         for headers, status in (({}, 200), ({"if-none-match": "*"}, 412)):
             answer = request("PUT", f"/{name}/k", {"expect": "100-continue", **headers}, b"")

@@ -37,9 +37,7 @@ class Stop(unittest.TestCase):
     def test_a_disk_that_does_not_answer_holds_up_no_stop_and_loses_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             data = pathlib.Path(folder, "data")
-            service, client = self.started(data)
-            client.create_bucket(Bucket="kept")
-            self.put_and_follow(client, data)
+            service = self.with_an_object(data)
             # In the place of the directory of the records stands what never comes to an end of being opened, as a file of a disk that is gone.
             records, aside = data / "kv", data / "kv-aside"
             records.rename(aside)
@@ -52,33 +50,34 @@ class Stop(unittest.TestCase):
             self.assertIn("the disk did not answer in time", service.stderr.read())
             records.unlink()
             aside.rename(records)
-            service, client = self.started(data)
-            self.assertEqual(client.get_object(Bucket="kept", Key=KEY)["Body"].read(), b"kept")
-            service.terminate()
-            self.assertEqual(service.wait(timeout=END_SECONDS), 0)
+            self.assert_object_is_kept(data)
 
     def test_a_stop_that_cannot_close_the_records_says_why_and_loses_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             data = pathlib.Path(folder, "data")
-            service, client = self.started(data)
-            client.create_bucket(Bucket="kept")
-            self.put_and_follow(client, data)
+            service = self.with_an_object(data)
             records, aside = data / "kv", data / "kv-aside"
             records.rename(aside)
             service.terminate()
             self.assertEqual(service.wait(timeout=END_SECONDS), 1)
             self.assertIn("the stores could not be closed", service.stderr.read())
             aside.rename(records)
-            service, client = self.started(data)
-            self.assertEqual(client.get_object(Bucket="kept", Key=KEY)["Body"].read(), b"kept")
-            service.terminate()
-            self.assertEqual(service.wait(timeout=END_SECONDS), 0)
+            self.assert_object_is_kept(data)
 
-    def put_and_follow(self, client, data):
-        """Puts an object, and waits until the index has it: until then the store needs files by their names, and would miss them before it closes."""
+    def with_an_object(self, data):
+        """A service that put an object, once its index has it: until then it needs files by their names, and would miss them before it closes."""
+        service, client = self.started(data)
+        client.create_bucket(Bucket="kept")
         client.put_object(Bucket="kept", Key=KEY, Body=b"kept")
         while not has_followed(data / "kv", KEY.encode()):
             client.list_objects_v2(Bucket="kept")
+        return service
+
+    def assert_object_is_kept(self, data):
+        service, client = self.started(data)
+        self.assertEqual(client.get_object(Bucket="kept", Key=KEY)["Body"].read(), b"kept")
+        service.terminate()
+        self.assertEqual(service.wait(timeout=END_SECONDS), 0)
 
     def started(self, data):
         """A service on a data directory, and a client of it."""

@@ -391,7 +391,7 @@ async fn a_body_is_asked_for_only_when_it_is_read() {
 }
 
 #[tokio::test]
-async fn behind_an_answer_to_who_waits_for_a_word_before_no_body_the_connection_closes() {
+async fn the_connection_closes_behind_a_request_that_expects_100_continue_and_has_no_body() {
     let (server, _) = start(Config::default()).await;
     for (fields, closes) in [("Expect: 100-continue\r\n", true), ("", false)] {
         let mut stream = TcpStream::connect(server.address).await.unwrap();

@@ -128,21 +128,21 @@ impl Member {
         }
         let key = claim_key(name);
         let row = store.get(&key)?;
-        let mut expectations = vec![(key.clone(), row.version)];
+        let mut expectations = vec![(key.clone(), row.version())];
         let mut writes = Vec::new();
         let mut epoch = 1;
         if let Some(holder) = holder(&row)? {
             // A claim whose taking was not answered is ours all the same.
             if holder.instance == self.name {
-                return Ok(Claim::Own(Guard { key, version: row.version, epoch: holder.epoch }));
+                return Ok(Claim::Own(Guard { key, version: row.version(), epoch: holder.epoch }));
             }
             let sign_key = beat_key(&holder.instance);
             let sign = store.get(&sign_key)?;
-            if sign.value.is_some() && !self.is_silent(&holder.instance, sign.version, now) {
+            if sign.value.is_some() && !self.is_silent(&holder.instance, sign.version(), now) {
                 return Ok(Claim::Others(holder));
             }
             epoch = holder.epoch.saturating_add(1);
-            expectations.push((sign_key.clone(), sign.version));
+            expectations.push((sign_key.clone(), sign.version()));
             if sign.value.is_some() {
                 writes.push((sign_key, None));
             }
@@ -234,7 +234,7 @@ impl Guarded {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn is_held(&self) -> Result<bool, StoreError> {
-        Ok(self.store.get(&self.guard.key)?.version == self.guard.version)
+        Ok(self.store.get(&self.guard.key)?.version() == self.guard.version)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The word of a store that was dropped, since a drop returns nothing.
+//! The reason for which a store could not be closed, for after its drop, which returns nothing.
 
 use std::sync::{Arc, OnceLock};
 

@@ -31,7 +31,7 @@ pub fn begin_filling(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<Guard, S
     let found = store.get(&key)?;
     let mark = Bytes::copy_from_slice(&ids.next().to_be_bytes());
     let mut batch = Batch {
-        expectations: vec![(key.clone(), found.version)],
+        expectations: vec![(key.clone(), found.version())],
         writes: vec![(key.clone(), Some(mark))],
         ..Batch::default()
     };

@@ -75,8 +75,10 @@ impl KeyValue for Memory {
         check_key(key)?;
         let rows = self.rows.read();
         let row = rows.rows.get(key);
-        Ok(row
-            .map_or_else(Found::default, |(value, version)| Found::value(value.clone(), *version)))
+        Ok(row.map_or_else(Found::default, |(value, version)| Found {
+            value: Some(value.clone()),
+            seen: *version,
+        }))
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {

@@ -96,24 +96,17 @@ impl Version {
 pub struct Found {
     /// The value, or `None` when absent.
     pub value: Option<Bytes>,
-    /// The version at which it was written; [`Version::ABSENT`] when absent, so that whoever expects it is not refused for a deletion
-    /// that the engine has forgotten meanwhile.
-    pub version: Version,
-    /// The version that this rests on: an engine that remembers a deletion gives it here.
+    /// The version of the last write to the key, or of its deletion as long as the engine remembers that: an answer that rests on this
+    /// waits for it by [`KeyValue::durable`].
     pub seen: Version,
 }
 
 impl Found {
-    /// A value, and the version at which it was written.
+    /// The version to expect in a [`Batch`]: [`Version::ABSENT`] when absent, so that nobody is refused for a deletion that the engine has
+    /// forgotten meanwhile.
     #[must_use]
-    pub const fn value(value: Bytes, version: Version) -> Self {
-        Self { value: Some(value), version, seen: version }
-    }
-
-    /// Nothing, as it is since a deletion of this version.
-    #[must_use]
-    pub const fn deleted(seen: Version) -> Self {
-        Self { value: None, version: Version::ABSENT, seen }
+    pub const fn version(&self) -> Version {
+        if self.value.is_some() { self.seen } else { Version::ABSENT }
     }
 }
 

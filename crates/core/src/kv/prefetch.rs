@@ -187,7 +187,7 @@ impl Prefetch {
         let read = rows.reads;
         let is_changed = keys.iter().zip(&found).any(|(key, found)| {
             let before = rows.kept.get(*key).filter(|_| self.watched.contains(key));
-            before.is_some_and(|before| before.found.version != found.version)
+            before.is_some_and(|before| before.found.version() != found.version())
         });
         if is_changed {
             rows.kept.clear();

@@ -206,8 +206,9 @@ impl<'s> Tx<'s> {
         }
         let keys: Vec<&[u8]> = self.reads.keys().map(AsRef::as_ref).collect();
         let found = self.store.get_many(&keys)?;
-        let read = self.reads.values().map(|read| (read.version, read.seen));
-        let holds = read.eq(found.iter().map(|now| (now.version, now.seen)));
+        // What the reads rest on, in the place of what they found: a key that was absent may have come and gone in between.
+        let read = self.reads.values().map(|read| read.seen);
+        let holds = read.eq(found.iter().map(|now| now.seen));
         if let Some(prefetch) = self.prefetch.filter(|_| !holds) {
             prefetch.forget();
         }
@@ -224,7 +225,11 @@ impl<'s> Tx<'s> {
     pub fn into_batch(self, id: [u8; 16]) -> Batch {
         Batch {
             id,
-            expectations: self.reads.into_iter().map(|(key, found)| (key, found.version)).collect(),
+            expectations: self
+                .reads
+                .into_iter()
+                .map(|(key, found)| (key, found.version()))
+                .collect(),
             writes: self.writes.into_iter().collect(),
             durability: self.durability,
         }

@@ -22,7 +22,7 @@ fn batch(choices: &mut SeededIds, store: &dyn KeyValue) -> Batch {
     for key in keys {
         if one_in(choices, 2) {
             let stale = u64::from(one_in(choices, 6)) * 1_000_000;
-            let version = Version(store.get(&key).unwrap().version.0 + stale);
+            let version = Version(store.get(&key).unwrap().version().0 + stale);
             batch.expectations.push((Bytes::from(key.clone()), version));
         }
         if !one_in(choices, 4) {

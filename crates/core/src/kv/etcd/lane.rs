@@ -242,7 +242,7 @@ impl Lane {
             None => Found::default(),
             Some(row) => {
                 let version = version(row.mod_revision());
-                Found::value(row.into_key_value().1.into(), version)
+                Found { value: Some(row.into_key_value().1.into()), seen: version }
             }
         });
         Ok(found.collect())

@@ -266,7 +266,7 @@ impl StoredRow {
     fn read(row: &Row) -> Result<Self, Failure> {
         let bytes = |at| column::<&[u8]>(row, at).map(Bytes::copy_from_slice);
         let version = Version(column::<i64>(row, 2)?.unsigned_abs());
-        Ok(Self { key: bytes(0)?, found: Found::value(bytes(1)?, version) })
+        Ok(Self { key: bytes(0)?, found: Found { value: Some(bytes(1)?), seen: version } })
     }
 }
 

@@ -203,7 +203,7 @@ impl KeyValue for Postgres {
         })?;
         let more = rows.len() > limit;
         rows.truncate(limit);
-        let seen = rows.iter().map(|row| row.found.version).max().unwrap_or_default();
+        let seen = rows.iter().map(|row| row.found.seen).max().unwrap_or_default();
         let rows = rows.into_iter().map(|row| (row.key, row.found.value.unwrap_or_default()));
         Ok(Page { rows: rows.collect(), more, seen })
     }

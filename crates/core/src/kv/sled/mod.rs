@@ -274,7 +274,7 @@ impl Engine {
             let row = Row::read(stored)?;
             let version = row.version();
             if let Some(value) = self.value(row)? {
-                return Ok(Found::value(value, version));
+                return Ok(Found { value: Some(value), seen: version });
             }
         }
         Err(StoreError::Corrupt("a row names a value that is not there".into()))
@@ -294,7 +294,7 @@ impl Engine {
             return Ok(if value.is_some() { *version } else { Version::ABSENT });
         }
         if let Ok(found) = self.row_cache.get(key) {
-            return Ok(found.version);
+            return Ok(found.version());
         }
         let stored = self.tree.get(key).map_err(|error| self.tree_failed(error))?;
         stored.map_or(Ok(Version::ABSENT), |stored| Ok(Row::read(stored)?.version()))
@@ -412,8 +412,7 @@ impl KeyValue for Sled {
         let queue = self.engine.queue.read();
         queue.check()?;
         if let Some((value, version)) = queue.get(key) {
-            let deleted = || Found::deleted(*version);
-            return Ok(value.clone().map_or_else(deleted, |value| Found::value(value, *version)));
+            return Ok(Found { value: value.clone(), seen: *version });
         }
         drop(queue);
         self.engine.stored(key)

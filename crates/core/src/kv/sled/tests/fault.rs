@@ -112,7 +112,7 @@ fn half_a_batch_that_a_fault_or_a_panic_left_names_no_version_and_the_next_start
         let store = open(directory.path());
         assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
         for key in keys() {
-            assert_eq!(store.get(&key).unwrap().version, next, "{key:?}");
+            assert_eq!(store.get(&key).unwrap().version(), next, "{key:?}");
         }
     }
 }
@@ -134,7 +134,7 @@ fn a_tree_that_cannot_be_put_on_disk_is_not_believed_by_the_next_start() {
     drop(store);
     let store = open(directory.path());
     assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
-    assert_eq!(store.get(b"a").unwrap().version, next);
+    assert_eq!(store.get(b"a").unwrap().version(), next);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_part_of_a_batch_that_sled_kept_hides_nothing_of_the_log() {
     drop(wal);
     let store = open(directory.path());
     for key in rows.keys() {
-        assert_eq!(store.get(key).unwrap().version, next, "{key:?}");
+        assert_eq!(store.get(key).unwrap().version(), next, "{key:?}");
     }
 }
 

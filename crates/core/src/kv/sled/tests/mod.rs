@@ -106,11 +106,11 @@ fn who_saw_a_deletion_is_not_refused_once_it_is_in_the_tree() {
     let delete = Batch { writes: vec![(Bytes::from("k"), None)], ..Batch::default() };
     let version = store.commit(delete).wait().unwrap();
     let found = store.get(b"k").unwrap();
-    assert_eq!(found, Found::deleted(version), "an absence rests on its deletion");
+    assert_eq!(found, Found { value: None, seen: version }, "an absence rests on its deletion");
     drop(held_off);
     checkpoint_all(&store);
     assert_eq!(store.get(b"k").unwrap(), Found::default());
-    let expectations = vec![(Bytes::from("k"), found.version)];
+    let expectations = vec![(Bytes::from("k"), found.version())];
     let create = Batch { expectations, ..put("k", vec![2], Durability::Disk) };
     store.commit(create).wait().expect("nobody wrote it since");
 }
