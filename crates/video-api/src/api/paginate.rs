@@ -50,8 +50,12 @@ impl Wanted<'_> {
 /// Rows that are read of a span at once, at the least.
 const READ_MIN: usize = 8;
 
+/// Rows that are left out on the way through a page at most. A page that meets more of them ends there, with what it has, and the next one
+/// goes on behind them: no list costs by the rows that nobody is shown of it.
+pub const LEFT_OUT_MAX: u32 = 2_000;
+
 /// The page of what `take` makes of the rows whose keys start with one of `prefixes`; it leaves out a row by `None`, and `plan` names what it
-/// reads of one. Costs what the page holds for each prefix, and what is left out on the way.
+/// reads of one. Costs what the page holds for each prefix, and at most [`LEFT_OUT_MAX`] rows that are left out on the way.
 ///
 /// # Errors
 /// As the store, and as `take`.
@@ -66,7 +70,8 @@ pub fn read_spans<T>(
     Ok(read_on(tx, prefixes, bounds, wanted, 0, (plan, take))?.0)
 }
 
-/// The same, with the number of rows that all pages have, counted up to [`EXACT_TOTAL_MAX`]. The rows of the first page are read once.
+/// The same, with the number of rows that all pages have, counted up to [`EXACT_TOTAL_MAX`], or until [`LEFT_OUT_MAX`] are left out. The
+/// rows of the first page are read once.
 ///
 /// # Errors
 /// As [`read_spans`].
@@ -102,6 +107,7 @@ fn read_on<T>(
     let step = (size.max(count_max) as usize).saturating_add(1).max(READ_MIN);
     let mut merge = Merge::open(prefixes, bounds, token, step);
     let (mut found, mut count, mut more) = (Vec::new(), 0, false);
+    let (mut left_out, mut last) = (0, None);
     while let Some(row) = merge.next(tx)? {
         if merge.has_read() {
             tx.plan(|rows| {
@@ -109,6 +115,12 @@ fn read_on<T>(
             })?;
         }
         let Some(taken) = take(tx, &row)? else {
+            left_out += 1;
+            if left_out == LEFT_OUT_MAX {
+                more = true;
+                last = Some(row);
+                break;
+            }
             continue;
         };
         if found.len() < size as usize {
@@ -121,13 +133,16 @@ fn read_on<T>(
         }
         count += 1;
     }
-    Ok((rows(found, more, token, binding), count.into()))
+    // A page that is full ends at its own last row, however far was counted.
+    let last = last.filter(|_| found.len() < size as usize);
+    Ok((rows(found, more, last.as_ref(), token, binding), count.into()))
 }
 
-/// The page of what was found in the direction of its token.
+/// The page of what was found in the direction of its token; `last` is the row that was looked at last, where that is not the last one found.
 fn rows<T>(
     mut found: Vec<(Row, T)>,
     more: bool,
+    last: Option<&Row>,
     token: Option<&PageToken>,
     binding: Binding,
 ) -> Rows<T> {
@@ -143,10 +158,11 @@ fn rows<T>(
     let print = |direction, position, row: &Row| {
         PageToken::print(direction, position, &row.place(), binding)
     };
-    let next = found.last().filter(|_| more_after);
-    let next = next.map(|(row, _)| print(Direction::Next, after, row));
-    let previous = found.first().filter(|_| more_before);
-    let previous = previous.map(|(row, _)| print(Direction::Previous, position, row));
+    let [first, end] = [found.first(), found.last()].map(|found| found.map(|(row, _)| row));
+    let next = if backwards { end } else { last.or(end) }.filter(|_| more_after);
+    let next = next.map(|row| print(Direction::Next, after, row));
+    let previous = if backwards { last.or(first) } else { first }.filter(|_| more_before);
+    let previous = previous.map(|row| print(Direction::Previous, position, row));
     Rows { position, keys: found.into_iter().map(|(_, taken)| taken).collect(), next, previous }
 }
 
@@ -290,6 +306,52 @@ mod tests {
         assert_eq!((back.position, numbers(&back)), (4, numbers(&second)));
         let start = page(&mut tx, back.previous.as_deref());
         assert_eq!((start.position, numbers(&start)), (0, numbers(&first)));
+    }
+
+    #[test]
+    fn a_page_that_leaves_out_much_ends_and_the_next_one_goes_on_both_ways() {
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        let most = 3 * LEFT_OUT_MAX;
+        for number in 0..most {
+            NUMBERS.put(&mut tx, &(7, number), &());
+        }
+        let binding = Binding::of(&["x"]);
+        let mut looked_at = 0;
+        let mut page = |tx: &mut Tx<'_>, text: Option<&str>| {
+            let token = text.map(|text| PageToken::parse(text, binding).unwrap());
+            let wanted = Wanted { token: token.as_ref(), size: 4, binding };
+            looked_at = 0;
+            let rows = read_where(tx, &NUMBERS, &7_u8, wanted, |_, key| {
+                looked_at += 1;
+                Ok(key.1 == 3 || key.1 == most - 5)
+            });
+            assert!(looked_at <= LEFT_OUT_MAX + 4, "{looked_at}");
+            rows.unwrap()
+        };
+        let numbers =
+            |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();
+        let mut at = page(&mut tx, None);
+        assert_eq!(numbers(&at), [3]);
+        let (mut forwards, mut pages) = (numbers(&at), 1);
+        while let Some(next) = at.next.clone() {
+            at = page(&mut tx, Some(&next));
+            assert_eq!(at.position, forwards.len() as u32);
+            forwards.extend(numbers(&at));
+            pages += 1;
+        }
+        assert_eq!((forwards, pages), (vec![3, most - 5], 3));
+        let mut backwards = Vec::new();
+        while let Some(previous) = at.previous.clone() {
+            at = page(&mut tx, Some(&previous));
+            backwards.splice(0..0, numbers(&at));
+        }
+        assert_eq!(backwards, [3]);
+        let wanted = Wanted { token: None, size: 4, binding };
+        let keeps = |_: &mut Tx<'_>, key: &(u8, u32)| Ok(key.1 >= most - 5);
+        let (rows, total) = count_where(&mut tx, &NUMBERS, &7_u8, wanted, keeps).unwrap();
+        assert_eq!((rows.keys.len(), total), (0, 0));
+        assert!(rows.next.is_some());
     }
 
     const ROWS: Table<(u8, u64, String), ()> = Table::new(1);

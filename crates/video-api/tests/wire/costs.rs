@@ -10,6 +10,7 @@ use triptych_core::kv::{
     Batch, Found, KeyValue, Memory, Page, Span, StoreError, Version, run_blocking,
 };
 use triptych_core::pending::Pending;
+use video_api::api::paginate::LEFT_OUT_MAX;
 use video_api::resource::cascade;
 
 use crate::service::Service;
@@ -70,7 +71,7 @@ fn seed(size: usize) -> String {
         } else {
             Vec::new()
         };
-        json!({"id": format!("t{at}"), "author": format!("a{at}"), "video": "v0", "textOriginal": format!("a {word}"),
+        json!({"id": format!("t{at}"), "author": format!("a{at}"), "video": "v0", "textOriginal": format!("a {word} beside the waterside"),
             "publishedAt": time(at), "replies": replies})
     };
     let accounts: Vec<_> = [alice].into_iter().chain(others).collect();
@@ -126,6 +127,7 @@ async fn no_list_reads_more_rows_where_more_are_not_in_its_answer() {
         "/commentThreads?part=id,snippet,replies&videoId=v0",
         "/commentThreads?part=id,snippet,replies&videoId=v0&order=relevance",
         "/commentThreads?part=id,snippet&videoId=v0&searchTerms=otter",
+        "/commentThreads?part=id,snippet&videoId=v0&searchTerms=waterside%20otter",
         "/commentThreads?part=id,snippet&allThreadsRelatedToChannelId=UCalice",
         "/comments?part=id,snippet&parentId=t0",
         "/activities?part=id,snippet,contentDetails&mine=true",
@@ -150,6 +152,60 @@ async fn no_list_reads_more_rows_where_more_are_not_in_its_answer() {
             "{list}, page 2: {after:?} rows of many, {before:?} of few"
         );
     }
+}
+
+/// So many threads of Bob's about a private video of Alice's, and three before them that everyone sees.
+fn hidden(size: usize) -> String {
+    let comment = |at: usize| {
+        let (video, text) = if at < 3 { ("open", "an ox") } else { ("private", "a buffalo") };
+        let time = format!("2026-01-01T{:02}:{:02}:{:02}Z", at / 3600, at / 60 % 60, at % 60);
+        json!({"id": format!("t{at}"), "author": "bob", "video": video, "textOriginal": text, "publishedAt": time})
+    };
+    json!({
+        "projects": [{"id": "p", "apiKeys": ["KEY"], "quota": "off"}],
+        "accounts": [
+            {"id": "alice", "channel": {"id": "UCalice", "title": "Alice"}},
+            {"id": "bob", "channel": {"id": "UCbob", "title": "Bob"}}],
+        "videos": [
+            {"id": "open", "owner": "alice", "snippet": {"title": "Open"}},
+            {"id": "private", "owner": "alice", "snippet": {"title": "P"}, "status": {"privacyStatus": "private"}}],
+        "comments": (0..size + 3).map(comment).collect::<Vec<_>>(),
+    })
+    .to_string()
+}
+
+#[tokio::test]
+async fn a_page_looks_at_a_bounded_part_of_what_nobody_is_shown_and_the_next_goes_on_behind_it() {
+    let mut costs = Vec::new();
+    let most = LEFT_OUT_MAX as usize;
+    for size in [most + 100, most + 900] {
+        let store = Arc::new(Counting::default());
+        let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(1)));
+        let service =
+            Service::filled(Arc::<Counting>::clone(&store), blobs, 0, &hidden(size)).await;
+        for list in [
+            "/commentThreads?part=id&allThreadsRelatedToChannelId=UCalice",
+            "/commentThreads?part=id&allThreadsRelatedToChannelId=UCalice&order=relevance",
+            "/activities?part=id&channelId=UCbob",
+        ] {
+            let (mut token, mut found, mut pages) = (String::new(), 0, 0);
+            loop {
+                let before = store.rows.load(Ordering::Relaxed);
+                let target = format!("/youtube/v3{list}&key=KEY{token}");
+                let page = service.ask("GET", &target, "", "").await.json();
+                if pages == 0 {
+                    costs.push((list, store.rows.load(Ordering::Relaxed) - before));
+                }
+                pages += 1;
+                found += page["items"].as_array().unwrap().len();
+                let Some(next) = page["nextPageToken"].as_str() else { break };
+                token = format!("&pageToken={next}");
+            }
+            assert_eq!((found, pages), (3, 2), "{list}");
+        }
+    }
+    let (few, many) = costs.split_at(costs.len() / 2);
+    assert_eq!(few, many);
 }
 
 #[tokio::test]

@@ -25,6 +25,11 @@ use crate::resource::videos::render::LISTED_VIDEOS;
 /// A search looks at so many of the latest replies of a thread.
 const REPLIES_SEARCHED: usize = 500;
 
+/// Terms of a search, the longest ones, of which the rarest is looked for.
+const TERMS_COUNTED: usize = 8;
+/// Threads of each term that are counted for it: a few first, which is enough for most searches.
+const THREADS_COUNTED: [usize; 2] = [20, 500];
+
 /// A list of threads that the caller may read.
 pub(super) struct ThreadList {
     list: String,
@@ -166,6 +171,55 @@ impl ThreadList {
         Ok(false)
     }
 
+    /// The term that the fewest threads of the list use; where all are used by many, the longest, since long words are rare.
+    fn rarest(&self, tx: &mut Tx<'_>, search: &BTreeSet<String>) -> Result<String, Error> {
+        let mut terms: Vec<_> = search.iter().collect();
+        terms.sort_by_key(|term| std::cmp::Reverse(term.len()));
+        terms.truncate(TERMS_COUNTED);
+        let longest = terms.first().copied().cloned().unwrap_or_default();
+        if terms.len() < 2 {
+            return Ok(longest);
+        }
+        for most in THREADS_COUNTED {
+            let mut rarest = None;
+            let mut limit = most;
+            for term in &terms {
+                if limit == 0 {
+                    break;
+                }
+                let span = WORDS.span(&(self.list.clone(), (*term).clone()));
+                let (rows, _) = WORDS.scan(tx, &span, limit)?;
+                if rows.len() < limit {
+                    limit = rows.len();
+                    rarest = Some(*term);
+                }
+            }
+            if let Some(rarest) = rarest {
+                return Ok(rarest.clone());
+            }
+        }
+        Ok(longest)
+    }
+
+    /// Returns whether the comments of a thread use every term, or one of them is too long to tell.
+    fn holds_words(
+        &self,
+        tx: &mut Tx<'_>,
+        search: &BTreeSet<String>,
+        (time, thread): (u64, &str),
+    ) -> Result<bool, Error> {
+        let mut uses = |term: &str| {
+            WORDS.peek(tx, &(self.list.clone(), term.to_owned(), time, thread.to_owned()))
+        };
+        for term in search.iter().filter(|_| search.len() > 1) {
+            if uses(term)?.is_none() {
+                // Of a text of many words, some have no rows.
+                return Ok(uses("")?.is_some());
+            }
+        }
+        Ok(true)
+    }
+
     /// A page of the threads of which one comment holds every term.
     fn search(
         &self,
@@ -174,8 +228,7 @@ impl ThreadList {
         search: &BTreeSet<String>,
         wanted: Wanted<'_>,
     ) -> Result<(Vec<String>, Paging), Error> {
-        // Long words are rare ones.
-        let rarest = search.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();
+        let rarest = self.rarest(tx, search)?;
         let spans = [rarest.clone(), String::new()]
             .map(|word| WORDS.span(&(self.list.clone(), word)).prefix);
         let word = rarest.clone();
@@ -186,6 +239,9 @@ impl ThreadList {
             // A text of many words stands in both spans if the word is one of its first.
             let twice = (self.list.clone(), word.clone(), time, id.clone());
             if row.source > 0 && WORDS.peek(tx, &twice)?.is_some() {
+                return Ok(None);
+            }
+            if !self.holds_words(tx, search, (time, &id))? {
                 return Ok(None);
             }
             let Some(top) = LISTED_COMMENTS.peek_shared(tx, &id)? else {
