@@ -49,12 +49,15 @@ pub(crate) fn slice<T>(
     binding: Binding,
 ) -> Result<(Vec<T>, Paging), Error> {
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    let start = match call.page_token(binding)? {
-        None => 0,
-        Some(token) if token.direction == Direction::Next => token.position,
-        Some(token) => token.position.saturating_sub(size),
+    let (start, end) = match call.page_token(binding)? {
+        None => (0, size),
+        Some(PageToken { direction: Direction::Next, position, .. }) => {
+            (position, position.saturating_add(size))
+        }
+        // It ends where the page after it began, also where that one was smaller.
+        Some(PageToken { position, .. }) => (position.saturating_sub(size), position),
     };
-    let end = start.saturating_add(size).min(total);
+    let end = end.min(total);
     let print = |direction, position| PageToken::print(direction, position, &[], binding);
     let paging = Paging {
         next: (size > 0 && end < total).then(|| print(Direction::Next, end)),
@@ -62,6 +65,6 @@ pub(crate) fn slice<T>(
         total: total.into(),
         size,
     };
-    let page = found.into_iter().skip(start as usize).take(size as usize);
+    let page = found.into_iter().take(end as usize).skip(start as usize);
     Ok((page.collect(), paging))
 }

@@ -37,6 +37,9 @@ async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
         }
         assert_eq!(forth, wanted, "{list}");
         let back = page["prevPageToken"].as_str().unwrap();
+        let larger = service.list(&format!("{all}&maxResults=50&pageToken={back}")).await;
+        assert_eq!(ids(&larger), wanted[..wanted.len() - 1], "{list}");
+        assert_eq!(larger.get("prevPageToken"), None);
         let back = service.list(&format!("{all}&maxResults=1&pageToken={back}")).await;
         assert_eq!(ids(&back), wanted[wanted.len() - 2..wanted.len() - 1]);
         let none = service.list(&format!("{all}&maxResults=0")).await;
@@ -46,6 +49,47 @@ async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
             back["nextPageToken"].as_str().unwrap()
         );
         assert_eq!(service.ask("GET", &foreign, "ALICE", "").await.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn a_previous_page_ends_where_the_page_after_it_began_whatever_its_size() {
+    let each = |of: fn(usize) -> Value| (0..6).map(of).collect::<Vec<_>>();
+    let seed = json!({
+        "accounts": [{"id": "alice", "tokens": [{"token": "ALICE", "scopes": ["youtube", "youtube.force-ssl"]}],
+            "channel": {"id": "UCx", "title": "Alice"}}],
+        "videos": each(|at| json!({"id": format!("v{at}"), "owner": "alice", "snippet": {"title": format!("Film {at}")}})),
+        "playlists": [
+            {"id": "PLx", "owner": "alice", "snippet": {"title": "Long"}, "items": each(|at| json!(format!("v{at}")))},
+            {"id": "PLy", "owner": "alice", "snippet": {"title": "Same"}, "items": each(|_| json!("v0"))}],
+        "ratings": each(|at| json!({"account": "alice", "video": format!("v{at}"), "rating": "like"})),
+        "comments": each(|at| json!({"id": format!("c{at}"), "author": "alice", "video": "v0", "textOriginal": "t"})),
+    });
+    let service = Service::seeded(&seed.to_string()).await;
+    for list in [
+        "playlistItems?part=id&playlistId=PLx",
+        "playlistItems?part=id&playlistId=PLy&videoId=v0",
+        "playlistItems?part=id&playlistId=UUx",
+        "playlistItems?part=id&playlistId=LL",
+        "videos?part=id&chart=mostPopular",
+        "videos?part=id&myRating=like",
+        "search?part=id&type=video",
+        "search?part=id&type=video&q=film&order=title",
+        "commentThreads?part=id&videoId=v0",
+        "commentThreads?part=id&videoId=v0&searchTerms=t",
+        "activities?part=id&mine=true",
+    ] {
+        let first = service.list(&format!("/{list}&maxResults=2")).await;
+        let token = |page: &Value, name: &str| page[name].as_str().unwrap().to_owned();
+        let next = token(&first, "nextPageToken");
+        let second = service.list(&format!("/{list}&maxResults=2&pageToken={next}")).await;
+        let previous = token(&second, "prevPageToken");
+        let back = service.list(&format!("/{list}&maxResults=5&pageToken={previous}")).await;
+        assert_eq!(back["items"], first["items"], "{list}");
+        assert_eq!(back.get("prevPageToken"), None, "{list}");
+        let next = token(&back, "nextPageToken");
+        let again = service.list(&format!("/{list}&maxResults=2&pageToken={next}")).await;
+        assert_eq!(again["items"], second["items"], "{list}");
     }
 }
 

@@ -22,33 +22,42 @@ pub(super) fn ordered(
 ) -> Result<Paging, Error> {
     let size = call.page_size();
     let order = Order::load(tx, &opened.id)?;
-    let mut start = 0;
+    let mut place = PagePlace { start: 0, items: size };
     if let Some(token) = token {
-        start =
-            start_of(token, size, |number| match ITEMS.get(tx, &(opened.id.clone(), number))? {
+        place =
+            place_of(token, size, |number| match ITEMS.get(tx, &(opened.id.clone(), number))? {
                 Some(item) => order.position(tx, number, &item),
                 None => Ok(None),
             })?;
     }
     // One more: where the next page begins.
-    let numbers = order.slice(tx, start, size.saturating_add(1))?;
+    let numbers = order.slice(tx, place.start, place.items.saturating_add(1))?;
     let mut key = (opened.id.clone(), 0);
-    for (number, position) in numbers.iter().take(size as usize).zip(start..) {
+    for (number, position) in numbers.iter().take(place.items as usize).zip(place.start..) {
         key.1 = *number;
         if let Some(listed) = LISTED_ITEMS.peek_shared(tx, &key)? {
             list.push(&*opened.list(call, tx, *number, position, &listed)?);
         }
     }
-    Ok(paging(&numbers, start, order.total(), size, binding))
+    Ok(place.paging(&numbers, order.total(), size, binding))
 }
 
-/// The start of the page of a token: after the item before it, or, once that is gone, at the one that was to begin it, for a client that
-/// deletes what it was shown and goes on would else leave out as much.
-fn start_of(
+/// The items of a page.
+#[derive(Debug, Clone, Copy)]
+struct PagePlace {
+    /// The position of the first one.
+    start: u32,
+    /// Their number at most.
+    items: u32,
+}
+
+/// The place of the page of a token: after the item before it, or, once that is gone, at the one that was to begin it, for a client that
+/// deletes what it was shown and goes on would else leave out as much. A previous page ends where the page after it began, whatever its size.
+fn place_of(
     token: &PageToken,
     size: u32,
     mut position: impl FnMut(u64) -> Result<Option<u32>, Error>,
-) -> Result<u32, Error> {
+) -> Result<PagePlace, Error> {
     let (numbers, rest) = token.key.as_chunks::<8>();
     let mut numbers = numbers.iter().map(|number| u64::from_be_bytes(*number));
     let (first, second) = (numbers.next(), numbers.next());
@@ -57,29 +66,34 @@ fn start_of(
     };
     let here = position(first)?;
     if token.direction == Direction::Previous {
-        return Ok(here.unwrap_or(token.position).saturating_sub(size));
+        let end = here.unwrap_or(token.position);
+        let start = end.saturating_sub(size);
+        return Ok(PagePlace { start, items: end - start });
     }
     if let Some(before) = here {
-        return Ok(before + 1);
+        return Ok(PagePlace { start: before + 1, items: size });
     }
     let here = second.map(position).transpose()?.flatten();
-    Ok(here.unwrap_or(token.position))
+    Ok(PagePlace { start: here.unwrap_or(token.position), items: size })
 }
 
-/// The words of the envelope about a page that starts at `start` of `total`. `numbers` are its own, and the next one if there is any.
-fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) -> Paging {
-    let next = match numbers.get((size as usize).saturating_sub(1)..) {
-        Some([last, next, ..]) if size > 0 => Some([last.to_be_bytes(), next.to_be_bytes()]),
-        _ => None,
-    };
-    let previous = numbers.first().filter(|_| start > 0 && size > 0);
-    let print =
-        |direction, position, key: &[u8]| PageToken::print(direction, position, key, binding);
-    Paging {
-        next: next.map(|key| print(Direction::Next, start + size, key.as_flattened())),
-        previous: previous.map(|first| print(Direction::Previous, start, &first.to_be_bytes())),
-        total: total.into(),
-        size,
+impl PagePlace {
+    /// The words of the envelope about a page of `total` items. `numbers` are its own, and the next one if there is any.
+    fn paging(self, numbers: &[u64], total: u32, size: u32, binding: Binding) -> Paging {
+        let Self { start, items } = self;
+        let next = match numbers.get((items as usize).saturating_sub(1)..) {
+            Some([last, next, ..]) if items > 0 => Some([last.to_be_bytes(), next.to_be_bytes()]),
+            _ => None,
+        };
+        let previous = numbers.first().filter(|_| start > 0 && items > 0);
+        let print =
+            |direction, position, key: &[u8]| PageToken::print(direction, position, key, binding);
+        Paging {
+            next: next.map(|key| print(Direction::Next, start + items, key.as_flattened())),
+            previous: previous.map(|first| print(Direction::Previous, start, &first.to_be_bytes())),
+            total: total.into(),
+            size,
+        }
     }
 }
 
@@ -103,20 +117,21 @@ pub(super) fn of_video(
         }
     }
     found.sort_by_key(|(position, ..)| *position);
-    let mut start = 0;
+    let mut place = PagePlace { start: 0, items: size };
     if let Some(token) = token {
-        start = start_of(token, size, |number| {
+        place = place_of(token, size, |number| {
             let here = found.iter().position(|(_, known, _)| *known == number);
             Ok(here.and_then(|at| u32::try_from(at).ok()))
         })?;
     }
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    let page: Vec<_> = found.into_iter().skip(start as usize).take(size as usize + 1).collect();
-    for (position, number, item) in page.iter().take(size as usize) {
+    let PagePlace { start, items } = place;
+    let page: Vec<_> = found.into_iter().skip(start as usize).take(items as usize + 1).collect();
+    for (position, number, item) in page.iter().take(items as usize) {
         list.push(&opened.show(call, tx, Number::Ordered(*number), *position, item)?);
     }
     let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
-    Ok(paging(&numbers, start, total, size, binding))
+    Ok(place.paging(&numbers, total, size, binding))
 }
 
 /// The numbers of the items of a playlist that are this video.
