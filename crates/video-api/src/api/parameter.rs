@@ -137,11 +137,19 @@ impl Param {
             }
             Kind::Language => language::check(value, || Place::parameter(self.name)),
             Kind::Region => language::check_region(value),
-            Kind::OneOf(allowed) if allowed.contains(&value) => Ok(()),
+            Kind::OneOf(allowed) if named(allowed, value).is_some() => Ok(()),
             Kind::OneOf(allowed) => Err(self.unlisted.map_or_else(
                 || Error::UnknownValue { name: self.name, value: value.to_owned(), allowed },
                 Error::from,
             )),
+        }
+    }
+
+    /// The value as its list has it.
+    fn as_listed(&self, value: String) -> String {
+        match self.kind {
+            Kind::OneOf(allowed) => named(allowed, &value).map_or(value, str::to_owned),
+            _ => value,
         }
     }
 
@@ -193,6 +201,12 @@ pub(crate) const REGION_CODE: Param =
 
 /// Values of a list that are compared one by one.
 const FEW: usize = 16;
+
+/// The name of a list that a text is, in any letter case: the real service tells its own in lower case, and takes either.
+#[must_use]
+pub fn named(list: &[&'static str], text: &str) -> Option<&'static str> {
+    list.iter().copied().find(|name| name.eq_ignore_ascii_case(text))
+}
 
 /// The boolean that a text is, in any case, or as a digit.
 #[must_use]
@@ -299,6 +313,7 @@ impl Params {
             for value in &found {
                 param.check(value)?;
             }
+            let found = found.into_iter().map(|value| param.as_listed(value)).collect();
             values.push((param.name, found));
         }
         Ok(Self { row: params, values })
@@ -372,6 +387,15 @@ mod tests {
         let params =
             read(&[("part", "id,snippet"), ("part", "snippet"), ("part", " status ")]).unwrap();
         assert_eq!(params.list("part"), ["id", "snippet", "status"]);
+    }
+
+    #[test]
+    fn a_name_of_a_list_is_taken_in_any_letter_case_and_read_as_the_list_has_it() {
+        for chart in ["mostPopular", "mostpopular", "MOSTPOPULAR"] {
+            let params = read(&[("part", "id"), ("chart", chart)]).unwrap();
+            assert_eq!(params.get("chart"), Some("mostPopular"));
+        }
+        assert!(read(&[("part", "id"), ("chart", "mostPopula\u{17f}")]).is_err());
     }
 
     #[test]

@@ -73,10 +73,10 @@ impl Format {
         }
     }
 
-    /// The format of that name.
+    /// The format of that name, in any letter case.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+        Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 
     /// The media type of its files.

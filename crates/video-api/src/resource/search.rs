@@ -324,7 +324,8 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
 
 fn kinds(names: &[String]) -> Result<Vec<index::Kind>, Error> {
     let kind = |name: &String| {
-        let found = index::Kind::ALL.into_iter().find(|kind| kind.name() == name);
+        let is_named = |kind: &index::Kind| kind.name().eq_ignore_ascii_case(name);
+        let found = index::Kind::ALL.into_iter().find(is_named);
         found.ok_or_else(|| Error::UnknownValue {
             name: "type",
             value: name.clone(),

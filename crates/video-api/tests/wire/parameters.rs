@@ -175,6 +175,31 @@ async fn every_fault_of_a_common_parameter_is_told_whatever_the_operation() {
 }
 
 #[tokio::test]
+async fn a_name_of_a_list_is_taken_in_any_letter_case_whatever_the_operation() {
+    let service = Service::new().await;
+    let mut checked = 0;
+    for operation in OPERATIONS.iter().filter(|operation| !matches!(operation.run, Run::Withdrawn))
+    {
+        for param in operation.params {
+            let Kind::OneOf(values) = param.kind else { continue };
+            for value in values {
+                let mut told = Vec::new();
+                for value in [(*value).to_owned(), value.to_uppercase(), value.to_lowercase()] {
+                    let query = query(operation, Some((param.name, Some(&value))));
+                    let target = format!("/youtube/v3{}?{query}", operation.path);
+                    let method = operation.method.name();
+                    let answer = service.ask(method, &target, "ALICE", "{}").await;
+                    told.push((answer.status, answer.json()));
+                }
+                assert!(told.iter().all(|one| *one == told[0]), "{}: {told:?}", param.name);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 50, "{checked}");
+}
+
+#[tokio::test]
 async fn filters_are_exactly_one() {
     let service = Service::new().await;
     for (target, reason) in [
