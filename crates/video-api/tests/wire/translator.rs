@@ -164,8 +164,10 @@ async fn a_translator_that_hangs_lies_or_answers_500_costs_its_own_request_and_n
 #[tokio::test]
 async fn a_region_that_the_translator_does_not_know_is_asked_for_without_it() {
     let (service, requests) = service(Manner::UnknownLanguage).await;
-    assert_eq!(download(&service, "tlang=de-AT").await.status, 400);
-    assert_eq!(requests.load(Ordering::SeqCst), 2);
+    for (language, asked) in [("de-AT", 2), ("de_AT", 4)] {
+        assert_eq!(download(&service, &format!("tlang={language}")).await.status, 400);
+        assert_eq!(requests.load(Ordering::SeqCst), asked, "{language}");
+    }
 }
 
 #[test]

@@ -28,7 +28,10 @@ pub(super) fn plan(
             return Err(Error::Rule(&rules::LANGUAGE_NOT_CONVERTED));
         }
         Some(tag) if is_of_language(&caption.language, tag) => None,
-        Some(tag) => Some(Translation { from: caption.language.clone(), to: tag.to_owned() }),
+        Some(tag) => {
+            let [from, to] = [&caption.language, tag].map(with_hyphens);
+            Some(Translation { from, to })
+        }
     };
     let mut download = Download {
         content: caption.content,
@@ -61,10 +64,17 @@ pub(super) fn plan(
     Ok(download)
 }
 
-/// Returns whether captions in `own` are what `wanted` asks for: the language itself, or without a region that nobody asked for.
+/// Returns whether captions in `own` are what `wanted` asks for: the language itself, or without a region that nobody asked for. `en_GB` and
+/// `en-GB` are one.
 fn is_of_language(own: &str, wanted: &str) -> bool {
-    own.eq_ignore_ascii_case(wanted)
-        || own.split_once('-').is_some_and(|(language, _)| language.eq_ignore_ascii_case(wanted))
+    let [own, wanted] = [own, wanted].map(with_hyphens);
+    own.eq_ignore_ascii_case(&wanted)
+        || own.split_once('-').is_some_and(|(language, _)| language.eq_ignore_ascii_case(&wanted))
+}
+
+/// A language tag as translators know it: some clients write `en_GB`.
+fn with_hyphens(tag: &str) -> String {
+    tag.replace('_', "-")
 }
 
 /// Reads the track that a conversion starts from, with the times that it is to have.
@@ -98,6 +108,9 @@ mod tests {
             ("en", "en", true),
             ("en-GB", "en", true),
             ("en-GB", "EN-gb", true),
+            ("en-GB", "en_GB", true),
+            ("en_GB", "en-GB", true),
+            ("en_GB", "en", true),
             ("en", "en-GB", false),
             ("en-GB", "en-US", false),
             ("eng", "en", false),
