@@ -217,10 +217,14 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
         let name = HeaderName::try_from(name.trim()).map_err(|_| broken())?;
         headers.append(name, HeaderValue::from_str(value.trim()).map_err(|_| broken())?);
     }
+    if let Some(language) = outer.headers.get(header::ACCEPT_LANGUAGE) {
+        headers.entry(header::ACCEPT_LANGUAGE).or_insert_with(|| language.clone());
+    }
     let mut inner = ApiRequest::new(method, path, query, headers, outer.base.clone());
-    // What the batch itself carries holds for requests without their own.
-    if inner.key.is_none() && inner.token.is_none() {
-        (inner.key, inner.token) = (outer.key.clone(), outer.token.clone());
+    // What the batch itself carries holds for requests without their own: its token also for one that names a key.
+    if inner.token.is_none() {
+        inner.key = inner.key.or_else(|| outer.key.clone());
+        inner.token.clone_from(&outer.token);
     }
     inner.apply_method_override();
     let is_download = router::served_at(&inner.method, &inner.path)

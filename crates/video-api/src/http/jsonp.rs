@@ -9,6 +9,9 @@ use crate::api::callback::is_name;
 use crate::http::ApiRequest;
 use crate::http::response::{ApiResponse, Body};
 
+/// The type of answers that a script can be handed.
+const JSON: &str = "application/json";
+
 /// The function that a request wants its answer to be handed to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Callback(String);
@@ -21,9 +24,13 @@ impl Callback {
     }
 
     /// The answer as a script, with status 200 whatever happened: a page reads the status from what is inside.
+    /// What is no JSON, as a page of the player, stays what it is.
     pub(super) fn wrap(&self, mut response: ApiResponse) -> ApiResponse {
-        let Body::Text(text) = &response.body else {
-            return response;
+        let mut headers = response.headers.iter();
+        let is_json = headers.any(|(name, value)| *name == CONTENT_TYPE && value.starts_with(JSON));
+        let text = match &response.body {
+            Body::Text(text) if is_json => text,
+            _ => return response,
         };
         // The comment keeps the name from being the first bytes, which another player might take for a file of its own.
         let mut script = format!("// API callback\n{}(", self.0).into_bytes();

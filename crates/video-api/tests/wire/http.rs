@@ -160,6 +160,47 @@ async fn a_batch_says_what_it_does_not_take() {
 }
 
 #[tokio::test]
+async fn credentials_and_language_of_a_batch_hold_for_its_requests_without_their_own() {
+    let service = Service::new().await;
+    let own = json!({"snippet": {"title": "In a batch"}}).to_string();
+    let part = |line: &str, more: &str, body: &str| {
+        format!(
+            "--B\r\nContent-Type: application/http\r\n\r\n{line} HTTP/1.1\r\n{more}\r\n{body}\r\n"
+        )
+    };
+    let kind = "Content-Type: application/json\r\n";
+    let channel = "GET /youtube/v3/channels?part=id&fields=items/id&mine=true";
+    let body = [
+        part("POST /youtube/v3/playlists?part=snippet&key=KEY", kind, &own),
+        part(&format!("{channel}&key=KEY"), "", ""),
+        part(channel, "Authorization: Bearer BOB\r\n", ""),
+        part(&format!("{channel}&access_token=BOB"), "", ""),
+    ]
+    .concat()
+        + "--B--";
+    let kind = [("content-type", "multipart/mixed; boundary=B")];
+    let answer = service.ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes()).await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 4, "{text}");
+    assert_eq!(
+        (text.matches("\"UCx\"").count(), text.matches("\"UCbob\"").count()),
+        (2, 2),
+        "{text}"
+    );
+    let body = json!({"id": "v", "snippet": {"title": "First", "categoryId": "22", "defaultLanguage": "en"},
+        "localizations": {"de": {"title": "Erstes"}, "fr": {"title": "Premier"}}});
+    let update = "/youtube/v3/videos?part=snippet,localizations";
+    service.ask("PUT", update, "ALICE", &body.to_string()).await;
+    let video = format!("GET {VIDEO}&fields=items/snippet/localized/title");
+    let body = part(&video, "", "") + &part(&video, "Accept-Language: fr\r\n", "") + "--B--";
+    let kind = [kind[0], ("accept-language", "de")];
+    let answer = service.ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes()).await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    let at = |title: &str| text.find(title).unwrap();
+    assert!(at("Erstes") < at("Premier"), "{text}");
+}
+
+#[tokio::test]
 async fn a_batch_with_a_long_answer_is_answered_to_its_end() {
     let service = Service::new().await;
     let mut body = String::new();

@@ -88,6 +88,9 @@ async fn an_answer_to_a_get_may_be_a_script_and_its_function_has_a_name() {
         assert_eq!(refused(&answer), expected, "{name}");
         assert!(header(&answer, "content-type").starts_with("application/json"));
     }
+    let page = service.ask("GET", "/embed/v?callback=show", "", "").await;
+    assert!(page.body.starts_with(b"<!"), "what is no JSON stays what it is");
+    assert!(header(&page, "content-type").starts_with("text/html"));
     let plain = ask("GET", "&id=v&callback=").await;
     assert!(header(&plain, "content-type").starts_with("application/json"));
     let rate = "/youtube/v3/videos/rate?id=v&rating=dance&callback=show";
