@@ -73,7 +73,10 @@ pub fn accepts(accepted: &[&str], given: Option<&str>) -> bool {
         *accepted == "*/*"
             || accepted.eq_ignore_ascii_case(given)
             || accepted.strip_suffix('*').is_some_and(|family| {
-                given.get(..family.len()).is_some_and(|start| start.eq_ignore_ascii_case(family))
+                let of_family = given.split_at_checked(family.len());
+                of_family.is_some_and(|(start, name)| {
+                    start.eq_ignore_ascii_case(family) && !name.is_empty()
+                })
             })
     })
 }
@@ -112,6 +115,8 @@ mod tests {
         assert!(accepts(&video, None));
         assert!(!accepts(&video, Some("image/png")));
         assert!(!accepts(&video, Some("vide")));
+        assert!(!accepts(&video, Some("video/")));
+        assert!(!accepts(&video, Some("video/; codecs=vp9")));
         assert!(accepts(&["*/*"], Some("text/plain")));
     }
 }

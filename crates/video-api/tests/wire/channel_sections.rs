@@ -206,8 +206,10 @@ async fn every_type_has_its_rules_for_title_playlists_and_channels() {
     }
     let kept = insert(&service, &json!({"snippet": {"type": "likes", "title": "<ignored>"}})).await;
     assert_eq!(kept["snippet"]["title"], Value::Null);
-    let kept = insert(&service, &playlists("multiplePlaylists", json!(["PL", "UUx", "PLx"]))).await;
-    assert_eq!(kept["contentDetails"], json!({"playlists": ["PL", "UUx", "PLx"]}));
+    // Uploads and favourites are everybody's to read, of whichever channel.
+    let everyones = json!(["PL", "UUx", "FLx", "FLbob", "PLx"]);
+    let kept = insert(&service, &playlists("multiplePlaylists", everyones.clone())).await;
+    assert_eq!(kept["contentDetails"], json!({"playlists": everyones}));
     assert_eq!(kept["snippet"]["title"], "T");
     // An update of the snippet alone has to fit what the section has.
     let body = json!({"id": kept["id"], "snippet": {"type": "recentUploads"}});

@@ -212,6 +212,11 @@ async fn a_promotion_is_refused_with_the_reason_of_what_is_wrong_in_it() {
             "websiteLinkNotAllowed",
         ),
         (
+            item(json!({"id": {"type": "website", "websiteUrl": "http://x/\ty"}})),
+            403,
+            "websiteLinkNotAllowed",
+        ),
+        (
             item(json!({"id": {"type": "recentUpload"}, "customMessage": "<b>"})),
             400,
             "invalidCustomMessage",

@@ -9,7 +9,7 @@ use super::record::{Contents, Section, TYPES, Targeting};
 use super::rules;
 use crate::api::error::{Error, Place, Rule};
 use crate::api::language;
-use crate::record::id::{self, PlaylistName, SystemPlaylist};
+use crate::record::id::{self, PlaylistName};
 use crate::record::json_fields::{Body, check_languages, is_name};
 use crate::record::privacy::Privacy;
 use crate::resource::channels::record::CHANNELS;
@@ -185,7 +185,7 @@ pub(super) fn privacy(
             }
         }
         PlaylistName::Special(special, owner) => {
-            let is_public = special == SystemPlaylist::Uploads;
+            let is_public = special.is_public();
             let found = CHANNELS.get(tx, &owner)?.filter(|_| is_public || owner == channel);
             found.map(|_| if is_public { Privacy::Public } else { Privacy::Private })
         }

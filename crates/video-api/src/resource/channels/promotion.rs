@@ -98,8 +98,9 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
 
 fn is_website(url: &str) -> bool {
     let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    let is_stray = |letter: char| letter.is_whitespace() || letter.is_control();
     url.len() <= WEBSITE_BYTES_MAX
-        && rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(' '))
+        && rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(is_stray))
 }
 
 /// The time when a promotion or a watermark is shown: type, offset and duration, numbers as text.
