@@ -79,6 +79,16 @@ pub(crate) const SENTENCES: &[(&str, &str, &str)] = &[
     ),
     (
         "2",
+        "channelBanner: the URL that sets a newly uploaded image as a channel's banner",
+        "test_d_a_banner_takes_three_steps",
+    ),
+    (
+        "2",
+        "thumbnail: the sizes of a resource's picture",
+        "a_large_picture_has_all_sizes_and_a_small_one_those_that_it_fills",
+    ),
+    (
+        "2",
         "facts 1 to 3: names of sizes, width and height, sizes by type",
         "thumbnails_are_an_object_whose_members_name_sizes_with_width_and_height",
     ),

@@ -16,6 +16,7 @@ async fn an_activity_identifies_the_action_type_the_channel_and_the_related_reso
     let service = Service::new().await;
     let found =
         service.list("/activities?part=snippet,contentDetails&channelId=UCx&maxResults=50").await;
+    assert_eq!(found["items"].as_array().unwrap().len(), 5);
     for item in found["items"].as_array().unwrap() {
         let kind = item["snippet"]["type"].as_str().unwrap();
         assert_eq!(item["snippet"]["channelId"], "UCx");
@@ -100,6 +101,7 @@ async fn a_region_code_is_usable_as_region_code_of_four_lists() {
 async fn a_search_result_points_to_a_resource_and_has_no_data_of_its_own() {
     let service = Service::new().await;
     let found = service.list("/search?part=snippet&maxResults=50").await;
+    assert!(found["items"].as_array().unwrap().len() > 5, "{found}");
     for item in found["items"].as_array().unwrap() {
         assert_eq!(item.get("id").and_then(Value::as_str), None, "it has no id of its own");
         let kind = item["id"]["kind"].as_str().unwrap().trim_start_matches("youtube#");
