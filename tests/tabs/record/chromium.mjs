@@ -84,10 +84,21 @@ export class Chromium {
       const { targetInfos } = await this.devtools.send('Target.getTargets');
       const isOwn = ({ type, url, targetId }) => type === 'service_worker' && url.startsWith(`chrome-extension://${id}/`) && targetId !== old;
       const own = targetInfos.find(isOwn);
-      if (own) return { id, target: own.targetId, session: await this.devtools.attach(own.targetId) };
+      if (own) return this.#ready({ id, target: own.targetId, session: await this.devtools.attach(own.targetId) });
       await sleep(50);
     }
     throw new Error(`the extension ${name} does not run`);
+  }
+
+  /** The same worker, once its script has run: a target is there before that. */
+  async #ready(worker) {
+    const begun = Date.now();
+    while (Date.now() - begun < PATIENCE_MS) {
+      const isReady = await this.devtools.evaluate(worker.session, "'harness' in globalThis || 'recorder' in globalThis");
+      if (isReady) return worker;
+      await sleep(20);
+    }
+    throw new Error(`the script of ${worker.id} does not run`);
   }
 
   /** Sets what an extension may, as the user does on the page of extensions; it starts again for that. */

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::browser::group::Group;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::tab::Tab;
+use crate::browser::tab::{Status, Tab};
 use crate::browser::window::{Bounds, WindowKind};
 use crate::engine::NavigationKind;
 use crate::error::Error;
@@ -21,6 +23,8 @@ struct ClosedTab {
     /// The number of its session.
     session: u64,
     tab: Tab,
+    /// The group that it was in, as it was.
+    group: Option<Group>,
     index: usize,
     was_active: bool,
 }
@@ -116,7 +120,9 @@ impl Browser {
         let tab = self.tab(id)?.clone();
         let window = self.window(tab.window)?;
         let index = window.index_of(id).unwrap_or_default();
-        Ok(ClosedTab { session, index, was_active: window.active == Some(id), tab })
+        let was_active = window.active == Some(id);
+        let group = tab.group.and_then(|group| self.strips.group(group)).cloned();
+        Ok(ClosedTab { session, tab, group, index, was_active })
     }
 
     /// Tabs and windows that were closed last, the latest first, as somebody with this access sees it.
@@ -158,18 +164,55 @@ impl Browser {
         Ok((restored, at))
     }
 
+    /// Opens a tab where it stood: in its group, wherever that is by now. One that is gone comes back with it.
     fn restore_tab(&mut self, closed: &ClosedTab, fallback: WindowId) -> Result<TabId, Error> {
-        let window = self.strips.window(closed.tab.window).map_or(fallback, |window| window.id);
+        let group = closed.group.as_ref().and_then(|group| self.strips.group(group.id));
+        let home = group.map_or(closed.tab.window, |group| group.window);
+        let group = group.map(|group| group.id);
+        let window = self.strips.window(home).map_or(fallback, |window| window.id);
         let id = self.add_restored(window, &closed.tab)?;
-        self.navigate(id, &closed.tab.url, NavigationKind::Restore);
+        // In a window that its group moved to it loads once that is in front.
+        let is_elsewhere = group.is_some() && home != closed.tab.window;
+        if is_elsewhere {
+            self.tab_mut(id)?.status = Status::Unloaded;
+        } else {
+            self.navigate(id, &closed.tab.url, NavigationKind::Restore);
+        }
         let state = self.window(window)?;
         let index = self.strips.clamped(state, closed.tab.pinned, closed.index);
-        // Its group may be gone or another: it comes back beside the one that stands there now.
-        let index = self.strips.behind_group(state, index);
+        let index = match group {
+            Some(_) => self.place_within(state, index, group).0,
+            None => self.strips.behind_group(state, index),
+        };
         self.insert_into_strip(id, window, index)?;
+        self.tab_mut(id)?.group = group;
         self.create_and_activate(id)?;
+        self.expand_around(id)?;
+        if let Some(gone) = closed.group.as_ref().filter(|_| group.is_none()) {
+            self.restore_group(id, gone)?;
+        }
         self.give_focus(window);
+        if is_elsewhere {
+            self.navigate(id, &closed.tab.url, NavigationKind::Restore);
+        }
         Ok(id)
+    }
+
+    /// Makes a group again that is gone, around a tab of it: first as any new one, then with the title and the colour that it had.
+    fn restore_group(&mut self, tab: TabId, gone: &Group) -> Result<(), Error> {
+        let window = self.tab(tab)?.window;
+        let color = self.least_used_color(window).to_owned();
+        let title = String::new();
+        let new = Group { window, color, title, collapsed: false, ..gone.clone() };
+        let restored = Group { window, collapsed: false, ..gone.clone() };
+        self.strips.add_group(new.clone());
+        self.change_group_in_place(tab, Some(gone.id))?;
+        self.emit(Event::GroupCreated(new.clone()));
+        self.emit(Event::GroupUpdated(new));
+        self.strips.add_group(restored.clone());
+        self.emit(Event::GroupUpdated(restored.clone()));
+        self.emit(Event::GroupUpdated(restored));
+        Ok(())
     }
 
     /// Opens a window with the tabs that it had. The page of its active tab loads; those of the others wait until they are shown.
@@ -185,7 +228,7 @@ impl Browser {
         let mut shown = None;
         for (index, tab) in closed.tabs.iter().enumerate() {
             let id = self.add_restored(window, &tab.tab)?;
-            self.tab_mut(id)?.status = crate::browser::tab::Status::Unloaded;
+            self.tab_mut(id)?.status = Status::Unloaded;
             self.insert_into_strip(id, window, index)?;
             // A window shows its first tab until the one comes that was active.
             if index == 0 || tab.was_active {

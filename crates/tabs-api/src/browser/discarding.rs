@@ -132,6 +132,9 @@ impl Browser {
         if state.highlighted.remove(&old) {
             state.highlighted.insert(new);
         }
+        if state.anchor == Some(old) {
+            state.anchor = Some(new);
+        }
         let was_active = state.active == Some(old);
         if was_active {
             state.active = Some(new);

@@ -12,6 +12,7 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{GET_OPTIONS, ID, WINDOW, WINDOW_STATE};
 use crate::operation::schema::{Parameter, Property, Schema};
+use crate::url::NEW_TAB;
 
 fn window_answer(
     browser: &Browser,
@@ -178,7 +179,9 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         None => browser.fill_window(window, &urls)?,
     }
     let is_minimized = asked.state.as_deref() == Some("minimized");
-    if call.boolean(0, "focused").unwrap_or(!is_minimized) {
+    // A new tab's page takes the keys as it opens, and with them the focus, also where the window was to stay behind. That of incognito windows does not.
+    let takes_keys = tab.is_none() && !is_popup && !incognito && opens_new_tab(&urls);
+    if takes_keys && !is_minimized || call.boolean(0, "focused").unwrap_or(!is_minimized) {
         browser.give_focus(window);
     }
     // As recorded: the window manager has not given it the focus yet when it is given back.
@@ -195,6 +198,11 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         browser.place_window(window, WindowPlacement { state, ..WindowPlacement::default() })?;
     }
     Ok(answer)
+}
+
+/// True if one of the pages of a new window is that of a new tab; without any it is.
+fn opens_new_tab(urls: &[String]) -> bool {
+    urls.is_empty() || urls.iter().any(|url| url == NEW_TAB)
 }
 
 /// The pages among these that an incognito window shows.

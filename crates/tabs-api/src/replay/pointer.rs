@@ -166,8 +166,11 @@ impl Pointer {
             return self.click_behind_tabs(browser, button);
         };
         Some(match button {
+            1 if self.holds("shift") => {
+                let adds = self.holds("ctrl");
+                act(browser, UserAction::Extend { tab_id: tab.0, adds })
+            }
             1 if self.holds("ctrl") => act(browser, UserAction::Toggle { tab_id: tab.0 }),
-            1 if self.holds("shift") => act(browser, UserAction::Extend { tab_id: tab.0 }),
             1 => act(browser, UserAction::Activate { tab_id: tab.0 }),
             2 => act(browser, UserAction::Close { tab_id: tab.0 }),
             3 => {
@@ -327,6 +330,16 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
     let active = window.active?;
     let (tab_id, count) = (active.0, window.tabs.len());
     let at = window.index_of(active)?;
+    // Tabs that their group hides are passed over, and have no number.
+    let is_seen = |index: &usize| {
+        let tab = window.tabs.get(*index).and_then(|tab| browser.tab(*tab).ok());
+        tab.is_some_and(|tab| !browser.strips().is_hidden(tab))
+    };
+    let seen: Vec<_> = (0..count).filter(is_seen).collect();
+    let next = |step: usize| {
+        let mut indices = (1..=count).map(|number| (at + number * step) % count);
+        indices.find(is_seen).unwrap_or(at)
+    };
     let show = |index: usize| {
         let tab = window.tabs.get(index)?;
         Some(UserAction::Activate { tab_id: tab.0 })
@@ -342,12 +355,12 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
             UserAction::ChooseFromMenu { tab_id, entry: MenuEntry::Reload }
         }
         "ctrl+shift+t" => UserAction::RestoreTab { window_id: window.id.0 },
-        "ctrl+Tab" | "ctrl+Page_Down" => show((at + 1) % count.max(1))?,
-        "ctrl+shift+Tab" | "ctrl+Page_Up" => show((at + count - 1) % count.max(1))?,
+        "ctrl+Tab" | "ctrl+Page_Down" => show(next(1))?,
+        "ctrl+shift+Tab" | "ctrl+Page_Up" => show(next(count - 1))?,
         "ctrl+shift+Page_Down" | "ctrl+shift+Page_Up" => {
             UserAction::MoveBy { tab_id, forward: key == "ctrl+shift+Page_Down" }
         }
-        "ctrl+9" => show(count.checked_sub(1)?)?,
+        "ctrl+9" => show(seen.last().copied().unwrap_or(at))?,
         "alt+Left" | "alt+Right" => UserAction::Traverse { tab_id, forward: key == "alt+Right" },
         "ctrl+plus" | "ctrl+equal" => UserAction::ZoomStep { tab_id, step: 1 },
         "ctrl+minus" => UserAction::ZoomStep { tab_id, step: -1 },
@@ -355,7 +368,8 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         number => {
             let number: usize = number.strip_prefix("ctrl+")?.parse().ok()?;
             // A number that no tab has does nothing.
-            match number.checked_sub(1).and_then(show) {
+            let index = number.checked_sub(1).and_then(|place| seen.get(place)).copied();
+            match index.and_then(show) {
                 Some(action) => action,
                 None => return Some(Ok(())),
             }

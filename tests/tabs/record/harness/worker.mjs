@@ -46,7 +46,9 @@ globalThis.harness = {
       return window.focused && window.tabs.every((tab) => tab.status === 'complete');
     });
     const tab = tabs[0].id;
-    // The zoom of about:blank outlives a scenario.
+    // Closed tabs and windows, and the icons of pages that were there, outlive a scenario too.
+    await chrome.browsingData.removeHistory({});
+    // So does the zoom of about:blank.
     if ((await chrome.tabs.getZoom(tab)) !== 1) await chrome.tabs.setZoom(tab, 0);
     return { W1: id, T1: tab };
   },

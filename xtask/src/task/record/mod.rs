@@ -20,6 +20,7 @@ mod symbols;
 mod table;
 mod theme;
 mod trace;
+mod verdict;
 mod wrong;
 
 use std::collections::BTreeMap;
@@ -30,7 +31,6 @@ use anyhow::{Context, Result, bail};
 use self::chromium::Chromium;
 use self::contract::Contract;
 use self::generator::{Seed, generate};
-use self::mismatch::Mismatch;
 use self::random::Random;
 use self::recording::Recording;
 use self::scenario::Scenario;
@@ -59,6 +59,9 @@ pub(crate) struct Arguments {
     /// After a single one everything is judged, as a first look: record what differs again
     #[arg(long, default_value_t = 2)]
     pub runs: usize,
+    /// Number of times that a stable scenario which the engine does otherwise is recorded again: two runs may agree by luck
+    #[arg(long, default_value_t = 2)]
+    pub again: usize,
     /// Scenarios of your own, in place of generated ones: a file, or a folder of them
     #[arg(long, value_name = "PATH", conflicts_with_all = ["theme", "seed", "count", "length"])]
     pub scenarios: Option<PathBuf>,
@@ -89,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let out = arguments.out.clone().unwrap_or_else(|| target().join("tabs-record"));
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
-    let recordings = record(scenarios, arguments.runs, &out)?;
+    let mut recordings = record(scenarios, arguments.runs, &out)?;
     for recording in &recordings {
         if let Some(run) = recording.runs.first().filter(|_| arguments.show) {
             println!("{}\n{}\n", recording.scenario.name, show::trace(&recording.scenario, run));
@@ -97,9 +100,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     println!("calls: {}", calls(&recordings));
     println!("recordings are in {}", out.display());
-    let verdict = judge(&recordings, &engine, arguments);
+    let judged = verdict::judge(&mut recordings, &engine, arguments, &out);
     server.stop()?;
-    verdict
+    judged
 }
 
 fn engine(data: PathBuf) -> Result<Server> {
@@ -136,38 +139,39 @@ fn generated(arguments: &Arguments, engine: &Contract) -> Result<Vec<Scenario>> 
     Ok(themes.into_iter().flat_map(of).collect())
 }
 
-/// Records every scenario, in another order and by another browser each time. What is recorded is written at once, so that it is kept where this is interrupted.
+/// Records every scenario, in another order and by another browser each time.
 fn record(scenarios: Vec<Scenario>, runs: usize, out: &Path) -> Result<Vec<Recording>> {
     let new = |scenario| Recording { scenario, runs: Vec::new() };
     let mut recordings: Vec<_> = scenarios.into_iter().map(new).collect();
-    let progress = Progress::begin("recording");
+    let places: Vec<_> = (0..recordings.len()).collect();
     for run in 0..runs {
-        let places: Vec<_> = (0..recordings.len()).collect();
         let order = match run {
-            0 => places,
-            run => Random::of(&format!("order {run}")).sample(&places, recordings.len()),
+            0 => places.clone(),
+            run => Random::of(&format!("order {run}")).sample(&places, places.len()),
         };
-        let browser = Chromium::start()?;
-        for (done, place) in order.iter().enumerate() {
-            let Some(recording) = recordings.get_mut(*place) else { continue };
-            progress.at(&format!(
-                "run {} of {runs}, scenario {} of {}",
-                run + 1,
-                done + 1,
-                order.len()
-            ));
-            let taken = Trace::take(&browser.contract, &recording.scenario)
-                .or_else(|_| Trace::take(&browser.contract, &recording.scenario));
-            match taken {
-                Ok(trace) => {
-                    recording.runs.push(trace);
-                    recording.write(out)?;
-                }
-                Err(error) => println!("{} was not recorded: {error:#}", recording.scenario.name),
-            }
-        }
+        record_once(&mut recordings, &order, out, &format!("run {} of {runs}", run + 1))?;
     }
     Ok(recordings)
+}
+
+/// Records the scenarios at these places, in this order, by a fresh browser. What is recorded is written at once, so that it is kept where this is interrupted.
+fn record_once(recordings: &mut [Recording], order: &[usize], out: &Path, run: &str) -> Result<()> {
+    let progress = Progress::begin("recording");
+    let browser = Chromium::start()?;
+    for (done, place) in order.iter().enumerate() {
+        let Some(recording) = recordings.get_mut(*place) else { continue };
+        progress.at(&format!("{run}, scenario {} of {}", done + 1, order.len()));
+        let taken = Trace::take(&browser.contract, &recording.scenario)
+            .or_else(|_| Trace::take(&browser.contract, &recording.scenario));
+        match taken {
+            Ok(trace) => {
+                recording.runs.push(trace);
+                recording.write(out)?;
+            }
+            Err(error) => println!("{} was not recorded: {error:#}", recording.scenario.name),
+        }
+    }
+    Ok(())
 }
 
 /// The number of calls of each operation.
@@ -177,79 +181,4 @@ fn calls(recordings: &[Recording]) -> String {
         *counts.entry(step.op.as_str()).or_insert(0_usize) += 1;
     }
     counts.iter().map(|(op, count)| format!("{op} {count}")).collect::<Vec<_>>().join(", ")
-}
-
-/// Replays what is stable, and prints mismatches by class, the shortest scenario first. Of what was recorded once, all is replayed.
-fn judge(recordings: &[Recording], engine: &Contract, arguments: &Arguments) -> Result<()> {
-    let mut classes: BTreeMap<String, Vec<(&Scenario, Mismatch)>> = BTreeMap::new();
-    let (mut stable, mut passed) = (0, 0);
-    for recording in recordings {
-        let (scenario, Some(run)) = (&recording.scenario, recording.runs.first()) else { continue };
-        if arguments.runs > 1 && !recording.is_stable() {
-            println!("not stable: {}", scenario.name);
-            continue;
-        }
-        stable += 1;
-        let mismatch = match Trace::take(engine, scenario) {
-            Ok(replayed) => Mismatch::first(scenario, run, &replayed),
-            Err(error) => {
-                let (wanted, got) = ("a recording".to_owned(), error.to_string());
-                Some(Mismatch { class: "not replayed".to_owned(), step: 0, wanted, got })
-            }
-        };
-        match mismatch {
-            Some(mismatch) => {
-                classes.entry(mismatch.class.clone()).or_default().push((scenario, mismatch))
-            }
-            None => passed += 1,
-        }
-    }
-    let mut classes: Vec<_> = classes.into_iter().collect();
-    for (_, found) in &mut classes {
-        found.sort_by_key(|(scenario, mismatch)| (mismatch.step, scenario.name.clone()));
-    }
-    classes.sort_by_key(|(_, found)| found.first().map(|(_, mismatch)| mismatch.step));
-    report(&classes, engine, arguments.shrink)?;
-    let percent = if stable == 0 { 0.0 } else { f64::from(passed) * 100.0 / f64::from(stable) };
-    let judged = if arguments.runs > 1 { "stable" } else { "recorded once" };
-    println!("{} scenarios, {stable} {judged}, {passed} pass: {percent:.1} %", recordings.len());
-    if passed < stable {
-        bail!(
-            "the engine does {} of {stable} scenarios otherwise than the browser",
-            stable - passed
-        );
-    }
-    Ok(())
-}
-
-type Classes<'recordings> = [(String, Vec<(&'recordings Scenario, Mismatch)>)];
-
-fn report(classes: &Classes<'_>, engine: &Contract, shrinks: usize) -> Result<()> {
-    let browser = if shrinks > 0 && !classes.is_empty() { Some(Chromium::start()?) } else { None };
-    for (at, (class, found)) in classes.iter().enumerate() {
-        let names: Vec<_> = found
-            .iter()
-            .map(|(scenario, mismatch)| format!("{}#{}", scenario.name, mismatch.step))
-            .collect();
-        println!("\n{} x {class}\n  in {}", found.len(), names.join(", "));
-        let Some((scenario, mismatch)) = found.first() else { continue };
-        let mut shown = ((*scenario).clone(), mismatch.clone());
-        if let Some(browser) = browser.as_ref().filter(|_| at < shrinks) {
-            let judge = |candidate: &Scenario| {
-                let wanted = Trace::take(&browser.contract, candidate)?;
-                let got = Trace::take(engine, candidate)?;
-                Ok(Mismatch::first(candidate, &wanted, &got))
-            };
-            shown = shrink::shrink(scenario, mismatch, judge)?;
-        }
-        let (scenario, mismatch) = shown;
-        println!(
-            "{}\n  step {}:\n    browser {}\n    engine  {}",
-            show::steps(&scenario),
-            mismatch.step,
-            mismatch.wanted,
-            mismatch.got
-        );
-    }
-    Ok(())
 }

@@ -129,7 +129,7 @@ impl Strips {
     }
 
     /// True if a tab stands in a group whose tabs are hidden.
-    pub(in crate::browser) fn is_hidden(&self, tab: &Tab) -> bool {
+    pub(crate) fn is_hidden(&self, tab: &Tab) -> bool {
         let group = tab.group.and_then(|group| self.group(group));
         group.is_some_and(|group| group.collapsed)
     }

@@ -71,7 +71,7 @@ impl Browser {
     }
 
     /// The colour that the fewest groups of a window have, the first of several.
-    fn least_used_color(&self, window: WindowId) -> &'static str {
+    pub(in crate::browser) fn least_used_color(&self, window: WindowId) -> &'static str {
         let here = |group: &&Group| group.window == window;
         let uses = |color: &&&str| {
             self.strips.groups().filter(here).filter(|group| group.color == **color).count()

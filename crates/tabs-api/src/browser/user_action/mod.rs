@@ -92,6 +92,9 @@ pub enum UserAction {
     Extend {
         /// The tab.
         tab_id: i64,
+        /// True if what is highlighted already stays so.
+        #[serde(default)]
+        adds: bool,
     },
     /// The user moves a tab by one place; at the edge of a group it leaves or joins that first.
     MoveBy {
@@ -105,7 +108,7 @@ pub enum UserAction {
         /// The window.
         window_id: i64,
     },
-    /// The user brings the tab or the window back that was closed last.
+    /// The user brings the tab or the window back that was closed last; without one nothing happens.
     RestoreTab {
         /// The window for it, if its own is gone.
         window_id: i64,

@@ -1,5 +1,7 @@
 //! The user's actions, each handed on to what keeps its rules.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::UserAction;
@@ -54,16 +56,18 @@ impl Browser {
                 self.activate(tab)?;
             }
             UserAction::Toggle { tab_id } => self.toggle(TabId(tab_id))?,
-            UserAction::Extend { tab_id } => self.extend(TabId(tab_id))?,
+            UserAction::Extend { tab_id, adds } => self.extend(TabId(tab_id), adds)?,
             UserAction::MoveBy { tab_id, forward } => self.move_by_one(TabId(tab_id), forward)?,
             UserAction::NewTab { window_id } => {
                 return Ok(tab_id_json(self.open_user_tab(WindowId(window_id))?));
             }
             UserAction::RestoreTab { window_id } => {
                 let fallback = self.window(WindowId(window_id))?.id;
-                return Ok(match self.restore_closed(None, fallback)? {
-                    (Restored::Tab(tab), _) => tab_id_json(tab),
-                    (Restored::Window(window), _) => json!({ "windowId": window.0 }),
+                return Ok(match self.restore_closed(None, fallback) {
+                    Ok((Restored::Tab(tab), _)) => tab_id_json(tab),
+                    Ok((Restored::Window(window), _)) => json!({ "windowId": window.0 }),
+                    Err(Error::NothingToRestore) => Value::Null,
+                    Err(error) => return Err(error),
                 });
             }
             UserAction::DismissAlert { tab_id, accepted } => {
@@ -147,23 +151,30 @@ impl Browser {
         Ok(json!({ "windowId": window.0 }))
     }
 
-    /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.
+    /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays. An active one hands over to the first of the others.
     fn toggle(&mut self, id: TabId) -> Result<(), Error> {
-        let is_highlighted = self.window(self.tab(id)?.window)?.highlighted.contains(&id);
-        self.set_highlighted(id, !is_highlighted).map(drop)
+        let window = self.window(self.tab(id)?.window)?;
+        if !window.highlighted.contains(&id) {
+            return self.set_highlighted(id, true).map(drop);
+        }
+        let others: BTreeSet<_> =
+            window.highlighted.iter().filter(|tab| **tab != id).copied().collect();
+        let first = window.tabs.iter().find(|tab| others.contains(tab)).copied();
+        let next = window.active.filter(|active| *active != id).or(first);
+        next.map_or(Ok(()), |next| self.select(next, others))
     }
 
-    /// Highlights everything from the active tab to this one.
-    fn extend(&mut self, id: TabId) -> Result<(), Error> {
+    /// Highlights everything from the active tab to this one, beside what is highlighted already or in place of it.
+    fn extend(&mut self, id: TabId, adds: bool) -> Result<(), Error> {
         let window = self.window(self.tab(id)?.window)?;
         let to = window.index_of(id).ok_or(Error::NoTab(id.0))?;
         let start = window.anchor.filter(|anchor| window.tabs.contains(anchor)).or(window.active);
         let from = start.and_then(|start| window.index_of(start)).unwrap_or(to);
         let between = from.min(to)..=from.max(to);
         let tabs = window.tabs.iter().enumerate();
-        let set = tabs.filter(|(index, _)| between.contains(index));
-        let set = set.map(|(_, tab)| *tab).collect();
-        let window = window.id;
+        let set = tabs.filter(|(index, _)| between.contains(index)).map(|(_, tab)| *tab);
+        let kept = window.highlighted.iter().filter(|_| adds).copied();
+        let (set, window) = (set.chain(kept).collect(), window.id);
         self.select(id, set)?;
         self.window_mut(window)?.anchor = start;
         Ok(())
