@@ -1,4 +1,4 @@
-//! What the engine does otherwise than the browser, by class; and which of it the browser itself does now so and now so.
+//! Differences of the engine from the browser, by class; and those among them that the browser itself has now so and now so.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -108,7 +108,7 @@ fn ask_again(
     Ok(places)
 }
 
-/// What passes, in words.
+/// The share of what passes, in words.
 fn share(judged: usize, missed: usize) -> String {
     let passed = judged - missed;
     let permille = if judged == 0 { 0 } else { (passed * 1_000 + judged / 2) / judged };
