@@ -141,6 +141,12 @@ async fn languages_of_a_body_are_checked_as_hl_is_with_their_path() {
             "localizations.no tag",
         ),
         (json!({}), json!({"de": title}), "defaultLanguageNotSet", "snippet.defaultLanguage"),
+        (
+            json!({"defaultLanguage": "", "defaultAudioLanguage": ""}),
+            json!({"de": title}),
+            "defaultLanguageNotSet",
+            "snippet.defaultLanguage",
+        ),
     ] {
         let answer = write(snippet, localizations).await;
         assert_eq!(refused(&answer), (400, reason.to_owned(), path.to_owned()));

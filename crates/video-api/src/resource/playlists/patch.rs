@@ -78,7 +78,7 @@ fn snippet(
     {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
-    let default_language = given.text("defaultLanguage")?;
+    let default_language = given.text("defaultLanguage")?.filter(|tag| !tag.is_empty());
     if let Some(tag) = &default_language {
         language::check(tag, || Place::body("snippet.defaultLanguage"))?;
     }

@@ -97,8 +97,10 @@ impl VideoPatch<'_> {
         if video_categories::assignable(&category).is_none() {
             return Err(Error::Rule(&rules::CATEGORY_INVALID));
         }
-        let default_language = given.text("defaultLanguage")?;
-        let audio_language = given.text("defaultAudioLanguage")?;
+        // Clients of typed languages write an empty text for none.
+        let language = |name| Ok::<_, Error>(given.text(name)?.filter(|tag| !tag.is_empty()));
+        let default_language = language("defaultLanguage")?;
+        let audio_language = language("defaultAudioLanguage")?;
         for (tag, path) in [
             (&default_language, "snippet.defaultLanguage"),
             (&audio_language, "snippet.defaultAudioLanguage"),
