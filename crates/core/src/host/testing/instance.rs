@@ -1,12 +1,14 @@
 //! Instances of a service's binary on one store, and a client that speaks to one of them.
 
 use std::io::{BufRead, BufReader, Error, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+use crate::free_ports::free_port;
 
 /// The longest time that a start, an answer or a state that must come may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,7 +36,7 @@ impl Instance {
         store: &str,
         seed: &str,
     ) -> std::io::Result<Self> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = free_port()?;
         let directory = folder.join(format!("instance-{number}"));
         let seed_file = folder.join("seed.json");
         std::fs::write(&seed_file, seed)?;

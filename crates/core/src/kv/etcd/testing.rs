@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{Error, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::free_ports::free_ports;
 use crate::id::{Ids, SystemIds};
 
 /// Members of a cluster: the fewest of which one may fall.
@@ -52,11 +53,8 @@ impl EtcdCluster {
         let name = format!("triptych-etcd-{:016x}", SystemIds.next());
         let directory = std::env::temp_dir().join(name);
         std::fs::create_dir(&directory)?;
-        // All are held until all are known, so that no port is given twice.
-        let held = (0..2 * MEMBERS).map(|_| TcpListener::bind("127.0.0.1:0"));
-        let held = held.collect::<Result<Vec<_>, _>>()?;
-        let ports = held.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-        drop(held);
+        let ports = free_ports(2 * MEMBERS)?.into_iter();
+        let ports: Vec<SocketAddr> = ports.map(|port| (Ipv4Addr::LOCALHOST, port).into()).collect();
         let (clients, peers) = ports.split_at(MEMBERS);
         let members = clients.iter().zip(peers);
         let members =

@@ -1,11 +1,11 @@
 //! A PostgreSQL server of a test's own: on a free port of loopback, its data in a folder that goes with it.
 
 use std::io::{BufRead, BufReader, Error, Read};
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::free_ports::free_port;
 use crate::id::{Ids, SystemIds};
 
 /// The users as whom it runs where a test runs as root, which the server refuses; the first that the system has.
@@ -52,7 +52,7 @@ impl PostgresServer {
         if let Some(User { id, group }) = user {
             std::os::unix::fs::chown(&directory, Some(id), Some(group))?;
         }
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = free_port()?;
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let mut server =
             Self { programs: programs()?, directory, user, port, settings, running: None };
