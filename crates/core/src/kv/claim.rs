@@ -257,6 +257,10 @@ impl KeyValue for Guarded {
         self.store.scan(span, limit)
     }
 
+    fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
+        self.store.scan_many(scans)
+    }
+
     fn commit(&self, mut batch: Batch) -> Pending<Result<Version, StoreError>> {
         batch.expectations.push((self.guard.key.clone(), self.guard.version));
         self.store.commit(batch)

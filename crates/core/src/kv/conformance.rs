@@ -16,8 +16,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{
-    BATCH_OPERATIONS_MAX, Batch, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Span,
-    StoreError, Tx, VALUE_BYTES_MAX, Version, run_blocking,
+    BATCH_OPERATIONS_MAX, Batch, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, SCANS_MAX,
+    Span, StoreError, Tx, VALUE_BYTES_MAX, Version, run_blocking,
 };
 use crate::id::{Ids, SeededIds};
 use crate::pending::Pending;
@@ -32,6 +32,7 @@ pub fn all(open: Open<'_>) {
     a_deleted_key_is_as_absent_as_one_that_never_was(&*open());
     a_stale_expectation_refuses_the_whole_batch(&*open());
     scans_give_keys_in_order_within_exclusive_bounds(&*open());
+    scans_together_equal_the_scans_one_by_one(&*open());
     limits_hold(&*open());
     versions_of_a_key_grow(&*open());
     a_read_after_an_acknowledgement_is_settled(&*open());
@@ -151,6 +152,32 @@ fn scans_give_keys_in_order_within_exclusive_bounds(store: &dyn KeyValue) {
     let none = Span { from: Some(b"c".to_vec()), to: Some(b"a".to_vec()), ..Span::default() };
     assert_eq!(scan(none, 9), Vec::<Vec<u8>>::new(), "crossed bounds hold nothing");
     assert!(store.scan(&Span::default(), 0).unwrap().rows.is_empty(), "a limit of 0 gives nothing");
+}
+
+fn scans_together_equal_the_scans_one_by_one(store: &dyn KeyValue) {
+    for number in 0..20_u8 {
+        store.commit(put(&[b'a' + number % 3, number], &[number])).wait().unwrap();
+    }
+    assert_eq!(store.scan_many(&[]).unwrap(), [], "no scan has no page");
+    let crossed = Span { from: Some(b"c".to_vec()), to: Some(b"a".to_vec()), ..Span::default() };
+    let spans = [Span::of("a"), Span::of("c"), Span::of("none"), crossed, Span::default()];
+    let mut scans = Vec::new();
+    let both: Vec<_> = [Order::Ascending, Order::Descending]
+        .into_iter()
+        .flat_map(|order| spans.clone().map(|span| Span { order, ..span }))
+        .collect();
+    for limit in [0, 1, 6, 7, 100] {
+        scans.extend(both.iter().map(|span| (span, limit)));
+    }
+    // More than any engine reads at once.
+    let scans: Vec<_> = scans.iter().cycle().take(SCANS_MAX + scans.len()).copied().collect();
+    let one_by_one: Vec<_> =
+        scans.iter().map(|(span, limit)| store.scan(span, *limit).unwrap()).collect();
+    assert!(one_by_one.iter().any(|page| page.more), "some pages are cut");
+    assert_eq!(store.scan_many(&scans).unwrap(), one_by_one, "each has its span and its limit");
+    let empty = scans.iter().filter(|(span, _)| span.bounds().is_empty()).copied();
+    let pages = store.scan_many(&empty.collect::<Vec<_>>()).unwrap();
+    assert!(pages.iter().all(|page| page.rows.is_empty()), "crossed bounds hold nothing");
 }
 
 fn limits_hold(store: &dyn KeyValue) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Batch, Found, KeyValue, Page, RoundTrips, Span, StoreError, Version};
+use super::{Batch, Found, KeyValue, Page, RoundTrips, SCANS_MAX, Span, StoreError, Version};
 use crate::pending::Pending;
 
 /// A store whose requests are counted as the round trips that they are where a network is between.
@@ -45,6 +45,12 @@ impl KeyValue for Counted {
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
         self.count_read();
         self.store.scan(span, limit)
+    }
+
+    fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
+        let trips = u32::try_from(scans.len().div_ceil(SCANS_MAX)).unwrap_or(u32::MAX);
+        self.reads.fetch_add(trips, Ordering::AcqRel);
+        self.store.scan_many(scans)
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

@@ -82,6 +82,9 @@ pub const BATCH_OPERATIONS_MAX: usize = 1_000;
 /// The keys and values of a batch have at most this many bytes together.
 pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
 
+/// A remote engine reads at most this many spans in one round trip, so that no answer is of any length.
+pub const SCANS_MAX: usize = 100;
+
 /// The number of the last write to a key, as its engine counts. It grows for its key; only versions of one engine compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Version(pub u64);
@@ -247,6 +250,15 @@ pub trait KeyValue: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError>;
+
+    /// The outcome of [`KeyValue::scan`] for each of these spans with its limit, in their order; each page is of one moment, and two may be of
+    /// two. On a remote engine one round trip for each [`SCANS_MAX`] of them.
+    ///
+    /// # Errors
+    /// As [`KeyValue::scan`].
+    fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
+        scans.iter().map(|(span, limit)| self.scan(span, *limit)).collect()
+    }
 
     /// Applies all of `batch`, or nothing. The answer comes once it is as durable as it asks; what it wrote
     /// can be read before that: on a local engine at once, on a remote one at some moment. Dropping the answer cancels nothing.

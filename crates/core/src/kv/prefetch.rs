@@ -230,6 +230,12 @@ impl KeyValue for Prefetch {
         Ok(page)
     }
 
+    fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
+        let pages = self.store.0.scan_many(scans)?;
+        self.rows.lock().reads += 1;
+        Ok(pages)
+    }
+
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
         {
             let mut rows = self.rows.lock();
@@ -258,7 +264,7 @@ impl KeyValue for Prefetch {
 mod tests {
     use super::*;
     use crate::id::SeededIds;
-    use crate::kv::{Counted, Memory, Table, Tx, run_blocking};
+    use crate::kv::{Counted, Memory, SCANS_MAX, Table, Tx, run_blocking};
 
     fn put(store: &dyn KeyValue, key: &'static str, value: &'static str) {
         let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];
@@ -306,6 +312,30 @@ mod tests {
         assert_eq!(counted.take(), RoundTrips::of(0, 0), "the request knows it");
         let batch = tx.into_batch([0; 16]);
         assert_eq!(batch.expectations.len(), 2);
+    }
+
+    #[test]
+    fn spans_that_are_read_together_cost_one_round_trip_for_as_many_as_go_at_once() {
+        let (counted, store) = remote(&["steps"]);
+        put(&*counted, "a1", "1");
+        put(&*counted, "b1", "1");
+        let mut tx = Tx::new(&*store);
+        tx.peek(b"steps").unwrap();
+        let spans = [Span::of("a"), Span::of("b"), Span::of("c")];
+        let scans: Vec<_> = spans.iter().cycle().take(SCANS_MAX).map(|span| (span, 1)).collect();
+        counted.take();
+        assert_eq!(tx.scan_many(&[]).unwrap(), []);
+        assert_eq!(counted.take(), RoundTrips::of(0, 0));
+        let pages = tx.scan_many(&scans).unwrap();
+        assert_eq!(counted.take(), RoundTrips::of(1, 0));
+        let keys = |page: &Page| page.rows.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+        let found: Vec<_> = pages.iter().take(3).map(keys).collect();
+        assert_eq!(found, [vec![Bytes::from("a1")], vec![Bytes::from("b1")], vec![]]);
+        put(&*counted, "steps", "1");
+        counted.take();
+        assert_eq!(tx.peek(b"steps").unwrap(), Some(Bytes::from("1")), "the scans are younger");
+        tx.scan_many(&[scans, vec![(&spans[0], 1)]].concat()).unwrap();
+        assert_eq!(counted.take(), RoundTrips::of(3, 0));
     }
 
     #[test]

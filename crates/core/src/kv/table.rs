@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Order, Plan, Span, StoreError, Tx};
+use super::{Order, Page, Plan, Span, StoreError, Tx};
 
 /// A part of a key whose bytes sort as its values do, so that a scan reads them in order.
 pub trait Key: Sized {
@@ -224,11 +224,26 @@ impl<K: Key, V: Record> Table<K, V> {
         limit: usize,
     ) -> Result<(Vec<(K, V)>, bool), StoreError> {
         let page = tx.scan(span, limit)?;
-        let rows = page
-            .rows
-            .into_iter()
-            .map(|(key, value)| Ok((self.read_key(&key)?, self.decode(&key, &value)?)));
-        Ok((rows.collect::<Result<_, StoreError>>()?, page.more))
+        Ok((self.read_rows(&page)?, page.more))
+    }
+
+    /// At most `limit` rows of each of `spans`, in their order, read together ([`Tx::scan_many`]).
+    ///
+    /// # Errors
+    /// As [`Table::scan`].
+    pub fn scan_many(
+        &self,
+        tx: &mut Tx<'_>,
+        spans: &[Span],
+        limit: usize,
+    ) -> Result<Vec<Vec<(K, V)>>, StoreError> {
+        let scans: Vec<_> = spans.iter().map(|span| (span, limit)).collect();
+        tx.scan_many(&scans)?.iter().map(|page| self.read_rows(page)).collect()
+    }
+
+    fn read_rows(&self, page: &Page) -> Result<Vec<(K, V)>, StoreError> {
+        let rows = page.rows.iter();
+        rows.map(|(key, value)| Ok((self.read_key(key)?, self.decode(key, value)?))).collect()
     }
 
     /// All rows whose key starts with `start`, for sets that a rule keeps small.

@@ -105,16 +105,46 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::scan`].
     pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-        // The rows that are not there are not tracked.
+        self.stop_tracking();
+        let page = self.store.scan(span, self.limit_of(span, limit))?;
+        Ok(self.with_own(span, limit, page))
+    }
+
+    /// The outcome of [`Tx::scan`] for each of these spans with its limit, read together: on a store on another machine they cost one round
+    /// trip.
+    ///
+    /// # Errors
+    /// As [`KeyValue::scan_many`].
+    pub fn scan_many(&mut self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
+        if scans.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.stop_tracking();
+        let asked = scans.iter().map(|(span, limit)| (*span, self.limit_of(span, *limit)));
+        let pages = self.store.scan_many(&asked.collect::<Vec<_>>())?;
+        let pages = pages.into_iter().zip(scans);
+        Ok(pages.map(|(page, (span, limit))| self.with_own(span, *limit, page)).collect())
+    }
+
+    /// Stops tracking reads for a scan, unless that rests on rows that are: the rows that are not there are not tracked.
+    fn stop_tracking(&mut self) {
         if !self.guarded {
             self.read_set = None;
         }
-        let own: Vec<_> = self.writes.iter().filter(|(key, _)| span.holds(key)).collect();
-        let hidden = own.iter().filter(|(_, value)| value.is_none()).count();
-        let page = self.store.scan(span, limit.saturating_add(hidden))?;
+    }
+
+    /// The number of stored rows to ask for, some of which own writes may hide.
+    fn limit_of(&self, span: &Span, limit: usize) -> usize {
+        let hidden = self.writes.iter().filter(|(key, value)| value.is_none() && span.holds(key));
+        limit.saturating_add(hidden.count())
+    }
+
+    /// A page of stored rows with this transaction's own writes.
+    fn with_own(&mut self, span: &Span, limit: usize, page: Page) -> Page {
         self.seen = self.seen.max(page.seen);
+        let own: Vec<_> = self.writes.iter().filter(|(key, _)| span.holds(key)).collect();
         if own.is_empty() {
-            return Ok(page);
+            return page;
         }
         let stored_more = page.more;
         // Beyond the last row read there may be stored rows that come before an own one.
@@ -141,7 +171,7 @@ impl<'s> Tx<'s> {
             rows.reverse();
         }
         rows.truncate(limit);
-        Ok(Page { rows, more, seen: page.seen })
+        Page { rows, more, seen: page.seen }
     }
 
     /// Runs `read`, whose scans keep [`Tx::read_set`]: every transaction that changes a row of their spans also writes a row that this
@@ -297,6 +327,8 @@ mod tests {
                 tx.delete("k7");
                 let span = Span { order, ..Span::of("k") };
                 let page = tx.scan(&span, limit).unwrap();
+                let two = tx.scan_many(&[(&Span::of("none"), 1), (&span, limit)]).unwrap();
+                assert_eq!(two, [Page { seen: page.seen, ..Page::default() }, page.clone()]);
                 let mut all = ["k1", "k2", "k5", "k6"];
                 if order == Order::Descending {
                     all.reverse();

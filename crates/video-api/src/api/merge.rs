@@ -1,7 +1,7 @@
 //! Rows of several spans together, in the order of what follows their prefixes: the time and the id of a thing.
 
 use bytes::Bytes;
-use triptych_core::kv::{Key, Order, Span, StoreError, Tx};
+use triptych_core::kv::{Key, Order, Page, Span, StoreError, Tx};
 
 use crate::api::page_token::{Direction, PageToken};
 
@@ -91,26 +91,21 @@ impl Source {
         Self { span, prefix: prefix.len(), unread: Vec::new(), is_ended: false }
     }
 
-    /// The next key; `has_read` is set where the store was asked for it.
-    fn peek(
-        &mut self,
-        tx: &mut Tx<'_>,
-        step: usize,
-        has_read: &mut bool,
-    ) -> Result<Option<&Bytes>, StoreError> {
-        while self.unread.is_empty() && !self.is_ended {
-            let page = tx.scan(&self.span, step)?;
-            *has_read = true;
-            self.is_ended = !page.more || page.rows.is_empty();
-            if let Some((last, _)) = page.rows.last() {
-                match self.span.order {
-                    Order::Ascending => self.span.from = Some(last.to_vec()),
-                    Order::Descending => self.span.to = Some(last.to_vec()),
-                }
+    /// Tells whether its next key is to be read.
+    fn is_lacking(&self) -> bool {
+        self.unread.is_empty() && !self.is_ended
+    }
+
+    /// Takes the next rows of its span; where they are none it is ended.
+    fn read(&mut self, page: Page) {
+        self.is_ended = !page.more || page.rows.is_empty();
+        if let Some((last, _)) = page.rows.last() {
+            match self.span.order {
+                Order::Ascending => self.span.from = Some(last.to_vec()),
+                Order::Descending => self.span.to = Some(last.to_vec()),
             }
-            self.unread = page.rows.into_iter().rev().map(|(key, _)| key).collect();
         }
-        Ok(self.unread.last())
+        self.unread = page.rows.into_iter().rev().map(|(key, _)| key).collect();
     }
 
     fn suffix<'k>(&self, key: &'k Bytes) -> &'k [u8] {
@@ -162,15 +157,26 @@ impl Merge {
         })
     }
 
+    /// Reads on in all spans of which the next row is not known, together.
+    fn read(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let lacking = self.sources.iter().filter(|source| source.is_lacking());
+        let scans: Vec<_> = lacking.map(|source| (&source.span, self.step)).collect();
+        self.has_read = !scans.is_empty();
+        let pages = tx.scan_many(&scans)?;
+        let lacking = self.sources.iter_mut().filter(|source| source.is_lacking());
+        lacking.zip(pages).for_each(|(source, page)| source.read(page));
+        Ok(())
+    }
+
     /// Takes the next row of all.
     ///
     /// # Errors
     /// As the store.
     pub fn next(&mut self, tx: &mut Tx<'_>) -> Result<Option<Row>, StoreError> {
+        self.read(tx)?;
         let mut next: Option<Row> = None;
-        self.has_read = false;
-        for (at, source) in self.sources.iter_mut().enumerate() {
-            let Some(key) = source.peek(tx, self.step, &mut self.has_read)?.cloned() else {
+        for (at, source) in self.sources.iter().enumerate() {
+            let Some(key) = source.unread.last().cloned() else {
                 continue;
             };
             let suffix = source.suffix(&key);

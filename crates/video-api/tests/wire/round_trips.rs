@@ -24,10 +24,15 @@ fn crowded() -> String {
     for film in &films {
         let snippet = json!({"title": format!("Film {film}"), "categoryId": "22"});
         add("videos", json!({"id": film, "owner": "alice", "snippet": snippet}));
+        let reply = json!({"id": "r", "author": "alice", "textOriginal": "text", "likes": ["bob"]});
         add(
             "comments",
-            json!({"id": format!("c{film}"), "author": "bob", "video": "v", "textOriginal": "text"}),
+            json!({"id": format!("c{film}"), "author": "bob", "video": "v", "textOriginal": "text", "likes": ["alice"],
+                "replies": [reply]}),
         );
+        // What the subscriptions are to publishes something, too.
+        let snippet = json!({"title": format!("Clip {film}"), "categoryId": "22"});
+        add("videos", json!({"id": format!("clip{film}"), "owner": film, "snippet": snippet}));
         add(
             "playlists",
             json!({"id": format!("PL{film}"), "owner": "alice", "snippet": {"title": film}}),
@@ -131,9 +136,15 @@ async fn ask_lists(costs: &mut Costs) {
     let bench = Bench::new(&crowded()).await;
     let films: Vec<_> = (0..50).map(|number| format!("film{number}")).collect();
     let channels: Vec<_> = films.iter().map(|film| format!("UC{film}")).collect();
+    let threads: Vec<_> = films.iter().map(|film| format!("c{film}")).collect();
+    let replies: Vec<_> = threads.iter().map(|thread| format!("{thread}.r")).collect();
+    let subscriptions: Vec<_> = films.iter().map(|film| format!("s{film}")).collect();
+    let playlists: Vec<_> = films.iter().map(|film| format!("PL{film}")).collect();
     let long = "part=snippet,contentDetails&maxResults=50&playlistId=PLlong";
     let page = bench.service.list(&format!("/playlistItems?{long}")).await;
     let next = page["nextPageToken"].as_str().unwrap();
+    let items = page["items"].as_array().unwrap().iter();
+    let items: Vec<_> = items.map(|item| item["id"].as_str().unwrap()).collect();
     // The playlists that have items, and so a picture, are on the second page.
     let own = "part=snippet,contentDetails&mine=true&maxResults=50";
     let page = bench.service.list(&format!("/playlists?{own}")).await;
@@ -148,16 +159,36 @@ async fn ask_lists(costs: &mut Costs) {
         ("playlists.list", format!("{own}&pageToken={after}")),
         ("commentThreads.list", "part=snippet,replies&videoId=v&maxResults=50".to_owned()),
         ("comments.list", "part=snippet&parentId=c&maxResults=50".to_owned()),
+        ("commentThreads.list", format!("part=snippet,replies&id={}", threads.join(","))),
+        ("comments.list", format!("part=snippet&id={}", replies.join(","))),
+        ("playlists.list", format!("part=snippet,contentDetails&id={}", playlists.join(","))),
+        ("playlistItems.list", format!("part=snippet&id={}", items.join(","))),
+        ("videos.getRating", format!("id={}", films.join(","))),
+        ("subscriptions.list", format!("part=snippet&id={}", subscriptions.join(","))),
         ("subscriptions.list", "part=snippet,contentDetails&mine=true&maxResults=50".to_owned()),
+        (
+            "subscriptions.list",
+            "part=snippet,contentDetails&mine=true&maxResults=50&order=unread".to_owned(),
+        ),
+        (
+            "subscriptions.list",
+            format!(
+                "part=snippet,contentDetails&mine=true&maxResults=50&forChannelId={}",
+                channels.join(",")
+            ),
+        ),
         ("channels.list", format!("part=snippet,statistics&id={}", channels.join(","))),
         ("search.list", "part=snippet&q=film&maxResults=50".to_owned()),
         ("activities.list", "part=snippet,contentDetails&mine=true&maxResults=50".to_owned()),
+        ("activities.list", "part=snippet,contentDetails&home=true&maxResults=50".to_owned()),
     ] {
         let row = OPERATIONS.iter().find(|row| row.name == name).unwrap();
         let target = format!("{}?{query}", row.path);
         for target in [target.clone(), format!("{target}&key=KEY")] {
-            let who =
-                if target.contains("mine=") || target.contains("key=") { "ALICE" } else { "BOB" };
+            let is_own = ["mine=", "home=", "key=", "getRating", "&id=sfilm"]
+                .iter()
+                .any(|name| target.contains(name));
+            let who = if is_own { "ALICE" } else { "BOB" };
             let asked = bench.ask("GET", &target, who, "").await;
             let is_promised = WITHIN_THREE.iter().any(|query| target.contains(query));
             assert!(!is_promised || asked.1.reads <= 3, "{target}: {}", asked.1);

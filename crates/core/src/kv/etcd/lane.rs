@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use etcd_client::{
-    Client, Compare, CompareOp, ConnectOptions, Error, GetOptions, KvClient, LeaseClient,
-    PutOptions, Txn, TxnOp, TxnOpResponse, TxnResponse,
+    Client, Compare, CompareOp, ConnectOptions, Error, KvClient, LeaseClient, PutOptions, Txn,
+    TxnOp, TxnOpResponse, TxnResponse,
 };
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use super::keys::Keys;
 use super::url::EtcdUrl;
-use super::{StoredRow, TRANSACTION_OPERATIONS, tls};
+use super::{Range, StoredRow, TRANSACTION_OPERATIONS, tls};
 use crate::kv::shared::ConnectError;
 use crate::kv::{Batch, Found, Version};
 
@@ -248,22 +248,27 @@ impl Lane {
         Ok(found.collect())
     }
 
-    /// The rows of a range.
-    pub(super) async fn range(
+    /// The rows of several ranges, in their order, all of one moment.
+    pub(super) async fn ranges(
         &self,
-        from: Vec<u8>,
-        options: GetOptions,
+        ranges: &[Range],
         keys: &Keys,
-    ) -> Result<Vec<StoredRow>, Failure> {
-        let mut kv = self.kv.clone();
-        let mut answer = self.answer(async move { kv.get(from, Some(options)).await }).await?;
-        let rows = answer.take_kvs().into_iter().filter_map(|row| {
+    ) -> Result<Vec<Vec<StoredRow>>, Failure> {
+        let operations = ranges
+            .iter()
+            .map(|(from, options)| TxnOp::get(from.clone(), Some(options.clone())))
+            .collect::<Vec<_>>();
+        let found = rows_of(&self.txn(Txn::new().and_then(operations)).await?);
+        if found.len() != ranges.len() {
+            return Err(Failure::Refused("the server answered for other ranges".to_owned()));
+        }
+        let own = |row: etcd_client::KeyValue| {
             let version = version(row.mod_revision());
             let (key, value) = row.into_key_value();
             let key = Bytes::copy_from_slice(keys.own(&key)?);
             Some(StoredRow { key, value: value.into(), version })
-        });
-        Ok(rows.collect())
+        };
+        Ok(found.into_iter().map(|rows| rows.into_iter().filter_map(own).collect()).collect())
     }
 }
 

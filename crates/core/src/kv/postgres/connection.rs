@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -12,6 +13,7 @@ use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Client, Row, Statement};
 
 use super::failure::Failure;
+use super::scan::Scan;
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use super::{schema, tls};
@@ -212,20 +214,20 @@ impl Lane {
         rows.iter().map(StoredRow::read).collect()
     }
 
-    /// At most `limit` rows from a key on and before another, in this order.
-    pub(super) async fn scan(
-        &self,
-        order: Order,
-        from: &[u8],
-        before: &[u8],
-        limit: i64,
-    ) -> Result<Vec<StoredRow>, Failure> {
+    /// The rows of each of several scans: their statements follow each other, and their answers are waited for together.
+    pub(super) async fn scan_many(&self, scans: &[Scan]) -> Result<Vec<Vec<StoredRow>>, Failure> {
+        // Where one fails the others still end, so that what runs is counted.
+        let found = join_all(scans.iter().map(|scan| self.scan(scan))).await;
+        found.into_iter().collect()
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<StoredRow>, Failure> {
         let [ascending, descending] = &self.statements.scans;
-        let statement = match order {
+        let statement = match scan.order {
             Order::Ascending => ascending,
             Order::Descending => descending,
         };
-        let rows = self.rows(statement, &[&from, &before, &limit]).await?;
+        let rows = self.rows(statement, &[&scan.from, &scan.before, &scan.limit]).await?;
         rows.iter().map(StoredRow::read).collect()
     }
 

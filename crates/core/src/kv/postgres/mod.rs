@@ -8,6 +8,7 @@ mod commit;
 mod connection;
 mod failure;
 mod pool;
+mod scan;
 mod schema;
 mod statements;
 #[cfg(feature = "testing")]
@@ -16,7 +17,6 @@ mod tls;
 mod url;
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,6 +27,7 @@ use self::commit::{Asker, pause};
 use self::connection::{Lane, Role, StoredRow};
 use self::failure::Failure;
 use self::pool::Pool;
+use self::scan::Scan;
 #[cfg(feature = "testing")]
 pub use self::testing::PostgresServer;
 pub use self::url::{PostgresUrl, PostgresUrlError};
@@ -34,14 +35,12 @@ use super::shared::{
     ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, unavailable,
     wait,
 };
-use super::{Batch, Found, KEY_BYTES_MAX, KeyValue, Page, Span, StoreError, Version, check_key};
+use super::{Batch, Found, KeyValue, Page, SCANS_MAX, Span, StoreError, Version, check_key};
 use crate::id::SeededIds;
 use crate::pending::Pending;
 
 /// The time between two passes that forget ids of old batches.
 const FORGET_EVERY: Duration = Duration::from_secs(10 * 60);
-/// The end of all keys: longer than any, and greater.
-const PAST_ALL: [u8; KEY_BYTES_MAX + 1] = [u8::MAX; KEY_BYTES_MAX + 1];
 
 /// Settings of a store on PostgreSQL's wire.
 #[derive(Debug, Clone)]
@@ -104,13 +103,14 @@ impl Postgres {
         wait(self.thread.ask(Err(unavailable()), async move { forget(&pool).await }))
     }
 
-    /// The rows that `query` gives, asked again where it meets writers or loses its connection: a read can be repeated.
-    fn read<F>(
+    /// The answer of `query`, asked again where it meets writers or loses its connection: a read can be repeated.
+    fn read<T, F>(
         &self,
         query: impl Fn(Arc<Lane>) -> F + Send + Sync + 'static,
-    ) -> Result<Vec<StoredRow>, StoreError>
+    ) -> Result<T, StoreError>
     where
-        F: Future<Output = Result<Vec<StoredRow>, Failure>> + Send,
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send,
     {
         let pool = Arc::clone(&self.pool);
         wait(self.thread.ask(Err(unavailable()), async move {
@@ -119,7 +119,7 @@ impl Postgres {
                 let lane = pool.lane(Role::Reader).await?;
                 pool.link.counters.round_trips.fetch_add(1, Ordering::Relaxed);
                 match query(lane).await {
-                    Ok(rows) => return Ok(rows),
+                    Ok(answer) => return Ok(answer),
                     Err(Failure::Again | Failure::Named) => {
                         pool.link.counters.retries.fetch_add(1, Ordering::Relaxed);
                         "the read met writers each time".clone_into(&mut why);
@@ -132,6 +132,15 @@ impl Postgres {
             Err(StoreError::Unavailable(why))
         }))
     }
+}
+
+/// The page of the rows that were found, of which one more than its limit was asked for.
+fn page(mut rows: Vec<StoredRow>, limit: usize) -> Page {
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let seen = rows.iter().map(|row| row.found.seen).max().unwrap_or_default();
+    let rows = rows.into_iter().map(|row| (row.key, row.found.value.unwrap_or_default()));
+    Page { rows: rows.collect(), more, seen }
 }
 
 /// Forgets the ids of batches that nobody asks for any more, in steps, as long as the engine lives.
@@ -179,33 +188,21 @@ impl KeyValue for Postgres {
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-        let bounds = span.bounds();
-        let from = match bounds.lower() {
-            Bound::Included(low) => low.to_vec(),
-            // The next key after another has a zero more.
-            Bound::Excluded(low) => [low, &[0]].concat(),
-            Bound::Unbounded => Vec::new(),
-        };
-        let before = match bounds.upper() {
-            Bound::Excluded(high) => high.to_vec(),
-            Bound::Included(high) => [high, &[0]].concat(),
-            Bound::Unbounded => PAST_ALL.to_vec(),
-        };
-        if bounds.is_empty() {
-            return Ok(Page::default());
+        Ok(self.scan_many(&[(span, limit)])?.pop().unwrap_or_default())
+    }
+
+    fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
+        let mut pages = Vec::with_capacity(scans.len());
+        for some in scans.chunks(SCANS_MAX) {
+            let asked: Arc<[Scan]> =
+                some.iter().map(|(span, limit)| Scan::of(span, *limit)).collect();
+            let found = self.read(move |lane| {
+                let asked = Arc::clone(&asked);
+                async move { lane.scan_many(&asked).await }
+            })?;
+            pages.extend(found.into_iter().zip(some).map(|(rows, (_, limit))| page(rows, *limit)));
         }
-        // One more tells whether there are more.
-        let asked = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-        let (range, order) = (Arc::new((from, before)), span.order);
-        let mut rows = self.read(move |lane| {
-            let range = Arc::clone(&range);
-            async move { lane.scan(order, &range.0, &range.1, asked).await }
-        })?;
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let seen = rows.iter().map(|row| row.found.seen).max().unwrap_or_default();
-        let rows = rows.into_iter().map(|row| (row.key, row.found.value.unwrap_or_default()));
-        Ok(Page { rows: rows.collect(), more, seen })
+        Ok(pages)
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

@@ -66,7 +66,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("ActivityListResponse"),
-    round_trips: RoundTrips::of(10, 0),
+    round_trips: RoundTrips::of(8, 0),
     ..Operation::list("activities.list", "/activities", Run::Call(list))
 };
 

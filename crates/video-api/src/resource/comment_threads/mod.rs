@@ -101,9 +101,11 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             plan.row(&REPLY_COUNTS, id);
         }
     })?;
+    let replies = render::replies(tx, ids.iter(), &form)?;
     for id in &ids {
         if let Some(top) = LISTED_COMMENTS.peek_shared(tx, id)? {
-            let thread = render::list(tx, id, &top, &form)?;
+            let replies = replies.get(id).map(Vec::as_slice).unwrap_or_default();
+            let thread = render::list(tx, id, &top, replies, &form)?;
             list.push(&thread);
         }
     }
@@ -119,13 +121,23 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     }
     id_list::expect_whole(call)?;
     let form = thread_form(call, Moderation::Published, false);
+    let ids = call.params.list("id");
+    tx.plan(|plan| {
+        for id in ids {
+            sight::plan_find(plan, id);
+            comments::render::plan(plan, id, call.caller);
+            plan.row(&REPLY_COUNTS, id);
+        }
+    })?;
+    let replies = render::replies(tx, ids.iter(), &form)?;
     let mut found = Vec::new();
-    for id in call.params.list("id") {
+    for id in ids {
         let (top, _) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
         if thread_of(id).is_some() {
             return Err(Error::Rule(&rules::REPLY_UNSUPPORTED));
         }
-        found.push(render::render(tx, id, &top, &form)?);
+        let replies = replies.get(id).map(Vec::as_slice).unwrap_or_default();
+        found.push(render::render(tx, id, &top, replies, &form)?);
     }
     let mut list = List::new("commentThreadListResponse");
     let paging = id_list::whole(call, &found);
@@ -166,7 +178,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     tx.plan(|plan| store::plan_of(plan, shard, &id, &comment, [None, Some(&comment.text)]))?;
     store::insert(tx, shard, &id, &comment)?;
     let form = thread_form(call, Moderation::Published, true);
-    Ok(Reply::resource(&render::render(tx, &id, &comment, &form)?))
+    Ok(Reply::resource(&render::render(tx, &id, &comment, &[], &form)?))
 }
 
 /// The channel that a new thread is about, or whose video it is about.

@@ -1,5 +1,6 @@
 //! Rendering a thread: its first comment, and some of its replies.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use triptych_core::kv::Tx;
@@ -28,7 +29,38 @@ pub(super) struct ThreadForm<'c> {
     pub(super) state: Moderation,
 }
 
-/// A thread as a resource.
+/// The replies that threads hold, as a request asks for them: by the ids of those that hold any.
+pub(super) type Replies = BTreeMap<String, Vec<String>>;
+
+/// Finds the replies that threads hold, all together, and plans what is read of these.
+///
+/// # Errors
+/// As the store.
+pub(super) fn replies<'i>(
+    tx: &mut Tx<'_>,
+    threads: impl Iterator<Item = &'i String>,
+    form: &ThreadForm<'_>,
+) -> Result<Replies, Error> {
+    let mut with_replies = Vec::new();
+    for id in threads.filter(|_| form.parts.contains(&"replies")) {
+        if REPLY_COUNTS.peek(tx, id)?.unwrap_or_default().of(form.state) > 0 {
+            with_replies.push(id.clone());
+        }
+    }
+    let span = |id: &String| REPLIES.span(&(id.clone(), form.state.slot()));
+    let spans: Vec<_> = with_replies.iter().map(span).collect();
+    // Whatever changes the replies writes their counts, which were read above.
+    let found = tx.guarded(|tx| REPLIES.scan_many(tx, &spans, REPLIES_MAX))?.into_iter();
+    let ids = found.map(|rows| rows.into_iter().map(|((_, _, _, reply), ())| reply).collect());
+    let found: Replies = with_replies.into_iter().zip(ids).collect();
+    let caller = form.comments.caller;
+    tx.plan(|plan| {
+        found.values().flatten().for_each(|reply| render::plan(plan, reply, caller));
+    })?;
+    Ok(found)
+}
+
+/// A thread as a resource, with the replies that it holds.
 ///
 /// # Errors
 /// As the store.
@@ -36,9 +68,10 @@ pub(super) fn render(
     tx: &mut Tx<'_>,
     id: &str,
     top: &Comment,
+    replies: &[String],
     form: &ThreadForm<'_>,
 ) -> Result<Item, Error> {
-    let input = read(tx, id, top, form)?;
+    let input = read(tx, id, top, replies, form)?;
     let mut liked = vec![render::is_liked(tx, id, top, &form.comments)?];
     for (reply, comment) in &input.replies {
         liked.push(render::is_liked(tx, reply, &comment.record, &form.comments)?);
@@ -54,12 +87,13 @@ pub(super) fn list(
     tx: &mut Tx<'_>,
     id: &str,
     top: &ListedComment,
+    replies: &[String],
     form: &ThreadForm<'_>,
 ) -> Result<Arc<Item>, Error> {
     if form.comments.caller.channel().is_ok() {
-        return Ok(Arc::new(render(tx, id, &top.record, form)?));
+        return Ok(Arc::new(render(tx, id, &top.record, replies, form)?));
     }
-    let input = Arc::new(read(tx, id, &top.record, form)?);
+    let input = Arc::new(read(tx, id, &top.record, replies, form)?);
     let show = || (Arc::clone(&input), write(id, &top.record, form, &input, &[]));
     Ok(top.show(|with| with.is_same(&input), show))
 }
@@ -69,6 +103,7 @@ fn read(
     tx: &mut Tx<'_>,
     id: &str,
     top: &Comment,
+    shown: &[String],
     form: &ThreadForm<'_>,
 ) -> Result<ThreadInput, Error> {
     let key = id.to_owned();
@@ -81,14 +116,9 @@ fn read(
         is_open = head.is_some_and(|head| !head.comments_disabled());
     }
     let mut replies = Vec::new();
-    if form.parts.contains(&"replies") && counts.of(form.state) > 0 {
-        let span = REPLIES.span(&(key, form.state.slot()));
-        // Whatever changes the replies writes their counts, which were read above.
-        let (rows, _) = tx.guarded(|tx| REPLIES.scan(tx, &span, REPLIES_MAX))?;
-        for ((_, _, _, reply), ()) in rows {
-            if let Some(comment) = LISTED_COMMENTS.peek_shared(tx, &reply)? {
-                replies.push((reply, comment));
-            }
+    for reply in shown {
+        if let Some(comment) = LISTED_COMMENTS.peek_shared(tx, reply)? {
+            replies.push((reply.clone(), comment));
         }
     }
     let mut authors = vec![CHANNELS.peek_shared(tx, &top.author)?];

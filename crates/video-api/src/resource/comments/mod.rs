@@ -91,7 +91,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: SCOPES,
     response: Some("CommentListResponse"),
-    round_trips: RoundTrips::of(8, 0),
+    round_trips: RoundTrips::of(7, 0),
     ..Operation::list("comments.list", "/comments", Run::Call(list))
 };
 
@@ -215,8 +215,14 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let mut list = List::new("commentListResponse");
     if call.params.has("id") {
         id_list::expect_whole(call)?;
-        let mut found = Vec::new();
-        for id in call.params.list("id") {
+        let (ids, mut found) = (call.params.list("id"), Vec::new());
+        tx.plan(|plan| {
+            for id in ids {
+                sight::plan_find(plan, id);
+                render::plan(plan, id, call.caller);
+            }
+        })?;
+        for id in ids {
             if let Some((comment, _)) = sight::find(tx, id, call.caller)? {
                 found.push(show(call, tx, id, &comment, false)?);
             }
@@ -226,6 +232,10 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         return Ok(list.end(Some(&paging)));
     }
     let thread = call.params.get("parentId").unwrap_or_default();
+    tx.plan(|plan| {
+        sight::plan_find(plan, thread);
+        plan.row(&REPLY_COUNTS, &thread.to_owned());
+    })?;
     let (top, viewer) =
         sight::find(tx, thread, call.caller)?.ok_or(&rules::FILTER_PARENT_NOT_FOUND)?;
     let is_owner = viewer == Viewer::Owner;

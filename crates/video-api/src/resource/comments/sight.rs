@@ -62,15 +62,22 @@ pub fn find(
     Ok(Some((comment, viewer)))
 }
 
-/// Plans what [`find`] reads of a comment, and [`first_state`] of what an author says beside it.
-pub fn plan(plan: &mut Plan<'_>, id: &str, author: &str) {
+/// Plans what [`find`] reads of a comment; gives that once it is known.
+pub fn plan_find(plan: &mut Plan<'_>, id: &str) -> Option<Comment> {
     if let Some(thread) = thread_of(id) {
         plan.row(&COMMENTS, &thread.to_owned());
     }
-    if let Some(comment) = plan.row(&COMMENTS, &id.to_owned()) {
-        if let Some(video) = &comment.video {
-            plan.row(&VIDEOS, video);
-        }
+    let comment = plan.row(&COMMENTS, &id.to_owned())?;
+    match &comment.video {
+        Some(video) => drop(plan.row(&VIDEOS, video)),
+        None => drop(plan.row(&CHANNELS, &comment.channel)),
+    }
+    Some(comment)
+}
+
+/// Plans what [`find`] reads of a comment, and [`first_state`] of what an author says beside it.
+pub fn plan(plan: &mut Plan<'_>, id: &str, author: &str) {
+    if let Some(comment) = plan_find(plan, id) {
         plan_place(plan, &comment.channel, author);
     }
 }

@@ -120,8 +120,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let size = call.page_size();
     let mut list = List::of("playlistItemListResponse", call.form());
     if call.params.has("id") {
-        let mut found = Vec::new();
-        for id in call.params.list("id") {
+        let (ids, mut found) = (call.params.list("id"), Vec::new());
+        tx.plan(|rows| ids.iter().for_each(|id| plan::show(rows, id)))?;
+        for id in ids {
             found.extend(by_id(call, tx, id)?);
         }
         let (page, paging) = id_list::page(call, found)?;

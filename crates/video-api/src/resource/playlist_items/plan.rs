@@ -4,7 +4,8 @@ use triptych_core::kv::Plan;
 
 use crate::api::operation::call::Call;
 use crate::record::id::{self, PlaylistName, SystemPlaylist};
-use crate::resource::channels::record as channels;
+use crate::resource::channels::record::{self as channels, CHANNELS};
+use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlist_items::record::ITEMS;
 use crate::resource::playlist_items::{activity, order};
 use crate::resource::playlists::record::PLAYLISTS;
@@ -32,6 +33,24 @@ pub(super) fn insert(
     };
     open(plan, &playlist, own);
     order::plan::change(plan, &playlist, position);
+}
+
+/// Plans what showing the item with this id reads.
+pub(super) fn show(plan: &mut Plan<'_>, id: &str) {
+    let Some((playlist, number)) = id::parse_item(id) else {
+        return;
+    };
+    if let Some(found) = plan.row(&PLAYLISTS, &playlist) {
+        plan.row(&CHANNELS, &found.head.channel);
+    }
+    let Ok(number) = u64::from_str_radix(&number, 16) else {
+        return;
+    };
+    plan.row(&ORDER, &playlist);
+    if let Some(item) = plan.row(&ITEMS, &(playlist.clone(), number)) {
+        order::plan::chunk(plan, &playlist, item.chunk);
+        plan.row(&VIDEOS, &item.video);
+    }
 }
 
 /// Plans what a change of an item reads that is to come to a position.

@@ -9,7 +9,7 @@ mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
-use triptych_core::kv::{RoundTrips, Tx};
+use triptych_core::kv::{Plan, RoundTrips, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
@@ -33,6 +33,7 @@ use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlist_items::system_playlist::TimeOrderedPlaylist;
 use crate::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLISTS, Playlist};
 use crate::resource::playlists::render::Contents;
+use crate::resource::videos::record::VIDEOS;
 
 /// The resource.
 pub static RESOURCE: Resource = Resource {
@@ -117,8 +118,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let size = call.page_size();
     let language = call.language();
     if call.params.has("id") {
-        let mut found = Vec::new();
-        for id in call.params.list("id") {
+        let (ids, mut found) = (call.params.list("id"), Vec::new());
+        tx.plan(|plan| ids.iter().for_each(|id| plan_made(plan, id)))?;
+        for id in ids {
             found.extend(visible(call, tx, id)?);
         }
         let (page, paging) = id_list::page(call, found)?;
@@ -156,6 +158,15 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         }
     }
     Ok(list.end(Some(&paging)))
+}
+
+/// Plans what showing the playlist with this id reads, if somebody made it.
+fn plan_made(plan: &mut Plan<'_>, id: &str) {
+    if let PlaylistName::Made(id) = id::playlist_name(id, None) {
+        plan.row(&PLAYLISTS, &id);
+        let first = plan.row(&ORDER, &id).and_then(|order| order.first_video);
+        first.iter().for_each(|video| drop(plan.row(&VIDEOS, video)));
+    }
 }
 
 /// The playlist with this id as the caller sees it; the special ones are resources too.

@@ -165,6 +165,13 @@ fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<String, Error> {
 /// Those of the ids that there are; what a subscriber keeps private, only both sides of it see.
 fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<Parties>, Error> {
     let mut found = Vec::new();
+    tx.plan(|plan| {
+        for id in call.params.list("id") {
+            if let Some(parties) = plan.row(&SUBSCRIPTION_IDS, id) {
+                plan.row(&SUBSCRIPTIONS, &parties.key());
+            }
+        }
+    })?;
     for id in call.params.list("id") {
         let Some(parties) = SUBSCRIPTION_IDS.peek(tx, id)? else {
             continue;
@@ -187,7 +194,12 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<
 /// The place of a subscription in the order that is asked for.
 type Rank = (bool, u64, String);
 
-fn rank(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties) -> Result<Rank, Error> {
+fn rank(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    parties: &Parties,
+    latest: Option<u64>,
+) -> Result<Rank, Error> {
     let subscription = SUBSCRIPTIONS.peek(tx, &parties.key())?;
     let (since, watched) = subscription.map_or((0, 0), |subscription| {
         (latest_first(subscription.since.micros()), latest_first(subscription.watched.micros()))
@@ -195,7 +207,7 @@ fn rank(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties) -> Result<Rank, Err
     let id = parties.publisher.clone();
     Ok(match call.params.get("order") {
         Some("unread") => {
-            let latest = render::latest_item(tx, &parties.publisher)?;
+            let latest = latest.unwrap_or(u64::MAX);
             // What was published after the last look sorts before it.
             (latest >= watched, latest, id)
         }
@@ -209,7 +221,25 @@ fn rank(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties) -> Result<Rank, Err
 }
 
 fn ranked(call: &Call<'_>, tx: &mut Tx<'_>, found: Vec<Parties>) -> Result<Vec<Parties>, Error> {
-    let ranks = found.into_iter().map(|parties| Ok((rank(call, tx, &parties)?, parties)));
+    let order = call.params.get("order");
+    tx.plan(|plan| {
+        for parties in &found {
+            plan.row(&SUBSCRIPTIONS, &parties.key());
+            if order == Some("alphabetical") {
+                plan.row(&CHANNELS, &parties.publisher);
+            }
+        }
+        if let Some(parties) = found.first() {
+            plan.row(&PUBLISHER_COUNT, &parties.subscriber);
+        }
+    })?;
+    let mut latest = Vec::new();
+    if order == Some("unread") {
+        latest = render::latest_items(tx, found.iter().map(|parties| &parties.publisher))?;
+    }
+    let mut latest = latest.into_iter();
+    let ranks =
+        found.into_iter().map(|parties| Ok((rank(call, tx, &parties, latest.next())?, parties)));
     let mut ranks = ranks.collect::<Result<Vec<_>, Error>>()?;
     ranks.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(ranks.into_iter().map(|(_, parties)| parties).collect())
@@ -222,10 +252,16 @@ fn chosen(
     subscriber: &str,
     only: &[&str],
 ) -> Result<Page, Error> {
+    let of = |publisher: &str| Parties {
+        subscriber: subscriber.to_owned(),
+        publisher: publisher.to_owned(),
+    };
+    tx.plan(|plan| {
+        only.iter().for_each(|publisher| drop(plan.row(&SUBSCRIPTIONS, &of(publisher).key())));
+    })?;
     let mut found: Vec<Parties> = Vec::new();
     for publisher in only {
-        let parties =
-            Parties { subscriber: subscriber.to_owned(), publisher: (*publisher).to_owned() };
+        let parties = of(publisher);
         let is_there = !call.caller.closing.holds(publisher)
             && SUBSCRIPTIONS.peek(tx, &parties.key())?.is_some();
         if is_there && !found.contains(&parties) {

@@ -104,7 +104,7 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: READ,
     response: Some("SubscriptionListResponse"),
-    round_trips: RoundTrips::of(55, 0),
+    round_trips: RoundTrips::of(7, 0),
     ..Operation::list("subscriptions.list", "/subscriptions", Run::Call(list_subscriptions))
 };
 
@@ -124,13 +124,18 @@ fn list_subscriptions(
             plan.row(&CHANNEL_COUNTS, &parties.publisher);
         }
     })?;
-    for parties in &found {
+    let mut shown = Vec::new();
+    for parties in found {
         if closing.holds(&parties.publisher) || closing.holds(&parties.subscriber) {
             continue;
         }
         if let Some(subscription) = SUBSCRIPTIONS.peek(tx, &parties.key())? {
-            list.push(&render::render(tx, parties, &subscription, &call.parts)?);
+            shown.push((parties, subscription));
         }
+    }
+    let new = render::new_items(tx, &shown, &call.parts)?;
+    for ((parties, subscription), new) in shown.iter().zip(new) {
+        list.push(&render::render(tx, parties, subscription, new, &call.parts)?);
     }
     Ok(list.end(Some(&paging)))
 }
@@ -154,7 +159,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         is_private: own.head.hides_subscriptions,
     };
     store::insert(tx, &parties, &made)?;
-    Ok(Reply::resource(&render::render(tx, &parties, &made, &call.parts)?))
+    let shown = [(parties, made)];
+    let new = render::new_items(tx, &shown, &call.parts)?.pop().unwrap_or_default();
+    let [(parties, made)] = &shown;
+    Ok(Reply::resource(&render::render(tx, parties, made, new, &call.parts)?))
 }
 
 /// The channel that a body names.
@@ -182,7 +190,7 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
     let found = SUBSCRIPTIONS.get(tx, &parties.key())?.ok_or(&rules::NOT_FOUND)?;
-    let shown = render::render(tx, &parties, &found, &[])?;
+    let shown = render::render(tx, &parties, &found, 0, &[])?;
     call.expect(&shown.etag)?;
     store::remove(tx, &parties, &found)?;
     Ok(Reply::empty())

@@ -1,7 +1,6 @@
 //! Rendering a subscription: both of its channels as they are now.
 
 use triptych_core::kv::{Span, Tx};
-use triptych_core::time::Timestamp;
 
 use super::record::{Parties, Subscription};
 use crate::api::error::Error;
@@ -16,7 +15,7 @@ use crate::resource::videos::record::UPLOADS;
 /// New items are counted no further.
 const NEW_ITEMS_MAX: usize = 1_000;
 
-/// The resource.
+/// The resource, with what [`new_items`] counted.
 ///
 /// # Errors
 /// As the store.
@@ -24,6 +23,7 @@ pub(super) fn render(
     tx: &mut Tx<'_>,
     parties: &Parties,
     subscription: &Subscription,
+    new: usize,
     parts: &[&'static str],
 ) -> Result<Item, Error> {
     let written = format!("{} {}", subscription.id, subscription.since.micros());
@@ -51,7 +51,6 @@ pub(super) fn render(
             "contentDetails" => {
                 let counts = CHANNEL_COUNTS.peek(tx, &parties.publisher)?.unwrap_or_default();
                 out.value("totalItemCount", &counts.videos);
-                let new = new_items(tx, &parties.publisher, subscription.watched)?;
                 out.value("newItemCount", &new);
                 let activity = if subscription.uploads_only { "uploads" } else { "all" };
                 out.text("activityType", activity);
@@ -75,16 +74,39 @@ fn channel(tx: &mut Tx<'_>, out: &mut Object, id: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Number of videos that everyone sees listed and that were published after `since`.
-fn new_items(tx: &mut Tx<'_>, channel: &str, since: Timestamp) -> Result<usize, Error> {
-    let end = (channel.to_owned(), 0_u8, latest_first(since.micros()), String::new());
-    let span =
-        Span { to: Some(UPLOADS.key(&end).to_vec()), ..UPLOADS.span(&(channel.to_owned(), 0_u8)) };
-    Ok(tx.scan(&span, NEW_ITEMS_MAX)?.rows.len())
+/// Number of videos of each channel that everyone sees listed and that were published after the subscriber looked last; they are read together,
+/// if these parts tell of them.
+///
+/// # Errors
+/// As the store.
+pub(super) fn new_items(
+    tx: &mut Tx<'_>,
+    shown: &[(Parties, Subscription)],
+    parts: &[&'static str],
+) -> Result<Vec<usize>, Error> {
+    if !parts.contains(&"contentDetails") {
+        return Ok(vec![0; shown.len()]);
+    }
+    let span = |(parties, subscription): &(Parties, Subscription)| {
+        let (channel, since) = (parties.publisher.clone(), subscription.watched.micros());
+        let end = UPLOADS.key(&(channel.clone(), 0, latest_first(since), String::new()));
+        Span { to: Some(end.to_vec()), ..UPLOADS.span(&(channel, 0_u8)) }
+    };
+    let spans: Vec<_> = shown.iter().map(span).collect();
+    let scans: Vec<_> = spans.iter().map(|span| (span, NEW_ITEMS_MAX)).collect();
+    Ok(tx.scan_many(&scans)?.iter().map(|page| page.rows.len()).collect())
 }
 
-/// The time when the channel published last; the latest is the least, and a channel without videos the greatest.
-pub(super) fn latest_item(tx: &mut Tx<'_>, channel: &str) -> Result<u64, Error> {
-    let (rows, _) = UPLOADS.scan(tx, &UPLOADS.span(&(channel.to_owned(), 0_u8)), 1)?;
-    Ok(rows.first().map_or(u64::MAX, |((_, _, time, _), ())| *time))
+/// The time when each channel published last; the latest is the least, and a channel without videos the greatest.
+///
+/// # Errors
+/// As the store.
+pub(super) fn latest_items<'c>(
+    tx: &mut Tx<'_>,
+    channels: impl Iterator<Item = &'c String>,
+) -> Result<Vec<u64>, Error> {
+    let spans: Vec<_> = channels.map(|channel| UPLOADS.span(&(channel.clone(), 0_u8))).collect();
+    let found = UPLOADS.scan_many(tx, &spans, 1)?.into_iter();
+    let latest = |rows: Vec<((_, _, u64, _), ())>| rows.first().map(|((_, _, time, _), ())| *time);
+    Ok(found.map(|rows| latest(rows).unwrap_or(u64::MAX)).collect())
 }
