@@ -9,7 +9,7 @@ use crate::run::workspace::files;
 /// The places of each crate that may touch the world: folders, and files by their whole name.
 ///
 /// A service has one folder, its program, and the program's commands. The core has its engines on disk, its host, and one file
-/// each for the world's clock, randomness and disk.
+/// each for the world's clock, randomness and disk, and for the ports of tests.
 const IMPURE: [(&str, &[&str]); 4] = [
     (
         "core",
@@ -24,6 +24,7 @@ const IMPURE: [(&str, &[&str]); 4] = [
             "time.rs",
             "id.rs",
             "disk/",
+            "free_ports.rs",
         ],
     ),
     ("object-put", &["server/", "main.rs", "commands/"]),
