@@ -18,11 +18,15 @@ const FEW_PAGE: usize = 100;
 /// Things of a page.
 const PAGE_THINGS: usize = 5;
 
-/// The lists, as documents name them and as they are asked for.
-const LISTS: [(&str, &str); 3] = [
-    ("subscriptions.list", "subscriptions?part=snippet"),
-    ("subscriptions.list by title", "subscriptions?part=snippet&order=alphabetical"),
-    ("activities.list", "activities?part=snippet,contentDetails"),
+/// The lists, as documents name them, with what they list, and as they are asked for. Each subscription is an activity of the channel.
+const LISTS: [(&str, &str, &str); 3] = [
+    ("subscriptions.list", "subscriptions", "subscriptions?part=snippet"),
+    (
+        "subscriptions.list by title",
+        "subscriptions",
+        "subscriptions?part=snippet&order=alphabetical",
+    ),
+    ("activities.list", "activities", "activities?part=snippet,contentDetails"),
 ];
 
 /// The cost of the lists of a channel with many subscriptions beside one with few.
@@ -36,16 +40,16 @@ pub(super) fn measure(service: &'static Service, folder: &Path, many: u64) -> Re
     }
     let [few, large] = rates.try_into().unwrap_or_default();
     let pages = ["page 1", "page 10,000"];
-    let rows =
-        LISTS.iter().zip(few.into_iter().zip(large)).flat_map(|((name, _), (few, large))| {
-            pages.into_iter().zip(large.into_iter().zip(few)).map(move |(page, (value, of))| Row {
-                what: format!("video-api: {name}, {page}, {many} subscriptions of one channel"),
-                value,
-                unit: "requests/s",
-                limit: Some((format!("{FEW} subscriptions"), of)),
-                expected: Some(FLAT),
-            })
-        });
+    let rates = few.into_iter().zip(large);
+    let rows = LISTS.iter().zip(rates).flat_map(|((name, things, _), (few, large))| {
+        pages.into_iter().zip(large.into_iter().zip(few)).map(move |(page, (value, of))| Row {
+            what: format!("video-api: {name}, {page}, {many} {things} of one channel"),
+            value,
+            unit: "requests/s",
+            limit: Some((format!("{FEW} {things}"), of)),
+            expected: Some(FLAT),
+        })
+    });
     Ok(rows.collect())
 }
 
@@ -61,7 +65,7 @@ fn of(
     let mut connection = Connection::to(address)?;
     let channel = channel_of(&mut connection, &format!("user-{}", size.channels - 1))?;
     let mut rates = [[0.0; 2]; LISTS.len()];
-    for ((_, list), [first, later]) in LISTS.iter().zip(&mut rates) {
+    for ((_, _, list), [first, later]) in LISTS.iter().zip(&mut rates) {
         let target = format!("{BASE}/{list}&{KEY}&channelId={channel}&maxResults={PAGE_THINGS}");
         *first = rate(address, std::slice::from_ref(&target))?;
         let page = page_of(&mut connection, &target, page)?;
