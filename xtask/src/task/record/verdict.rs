@@ -111,7 +111,7 @@ fn ask_again(
 /// The share of what passes, in words.
 fn share(judged: usize, missed: usize) -> String {
     let passed = judged - missed;
-    let permille = if judged == 0 { 0 } else { (passed * 1_000 + judged / 2) / judged };
+    let permille = (passed * 1_000 + judged / 2).checked_div(judged).unwrap_or(0);
     format!("{passed} pass: {}.{} %", permille / 10, permille % 10)
 }
 
