@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 
 import {
   DeleteObjectsCommand,
+  GetObjectTaggingCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -58,6 +59,34 @@ test('a presigned address lets anybody put, and only that object', async () => {
   assert.equal((await read('js/presigned')).toString(), 'by address');
   const other = await fetch(address.replace('js/presigned', 'js/other'), { method: 'PUT', body: 'x' });
   assert.equal(other.status, 403);
+});
+
+test('what a presigned address says of its object arrives', async () => {
+  const Key = 'js/described';
+  const described = {
+    Metadata: { color: 'blue', size: 'a lot' },
+    Tagging: 'a=1&b=two%20words',
+    StorageClass: 'STANDARD_IA',
+    WebsiteRedirectLocation: '/elsewhere',
+    ACL: 'bucket-owner-full-control',
+  };
+  const address = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key, ...described }), { expiresIn: 60 });
+  const put = await fetch(address, { method: 'PUT', body: 'by address' });
+  assert.equal(put.status, 200, await put.text());
+  const head = await s3.send(new HeadObjectCommand({ Bucket, Key }));
+  assert.deepEqual(head.Metadata, described.Metadata);
+  assert.equal(head.StorageClass, described.StorageClass);
+  assert.equal(head.WebsiteRedirectLocation, described.WebsiteRedirectLocation);
+  const { TagSet } = await s3.send(new GetObjectTaggingCommand({ Bucket, Key }));
+  assert.deepEqual(TagSet, [
+    { Key: 'a', Value: '1' },
+    { Key: 'b', Value: 'two words' },
+  ]);
+  const changed = await fetch(address.replace('blue', 'red'), { method: 'PUT', body: 'x' });
+  assert.equal(changed.status, 403);
+  const ofOther = new PutObjectCommand({ Bucket, Key, ExpectedBucketOwner: '444455556666' });
+  const refused = await fetch(await getSignedUrl(s3, ofOther, { expiresIn: 60 }), { method: 'PUT', body: 'x' });
+  assert.equal(refused.status, 403);
 });
 
 test('a second writer that wants to create is refused by name', async () => {

@@ -24,21 +24,24 @@ def crc32(body):
 class Buckets(DirectorySuite):
     def test_a_bucket_is_made_shown_and_deleted(self):
         name = self.directory()
-        listed = self.control.list_directory_buckets()["Buckets"]
+        listed = self.zonal.list_directory_buckets()["Buckets"]
         mine = next(bucket for bucket in listed if bucket["Name"] == name)
         self.assertEqual(mine["BucketArn"], f"arn:aws:s3express:us-east-1:111122223333:bucket/{name}")
         self.assertNotIn(name, [bucket["Name"] for bucket in self.s3.list_buckets()["Buckets"]])
         self.assertNotIn("demo", [bucket["Name"] for bucket in listed])
         head = self.zonal.head_bucket(Bucket=name)
         self.assertEqual((head["BucketLocationType"], head["BucketLocationName"]), ("AvailabilityZone", ZONE))
-        self.refused(409, "BucketAlreadyOwnedByYou", self.control.create_bucket, Bucket=name, CreateBucketConfiguration=configuration())
-        self.zonal.put_object(Bucket=name, Key="k", Body=b"x")
-        self.refused(409, "BucketNotEmpty", self.control.delete_bucket, Bucket=name)
-        self.zonal.delete_object(Bucket=name, Key="k")
-        self.control.delete_bucket(Bucket=name)
-        self.refused(404, "NoSuchBucket", self.control.delete_bucket, Bucket=name)
-        self.control.create_bucket(Bucket=name, CreateBucketConfiguration=configuration())
-        self.zonal.put_object(Bucket=name, Key="k", Body=b"again")
+        for client in (self.zonal, self.control):
+            self.refused(409, "BucketAlreadyOwnedByYou", client.create_bucket, Bucket=name, CreateBucketConfiguration=configuration())
+            self.zonal.put_object(Bucket=name, Key="k", Body=b"x")
+            self.refused(409, "BucketNotEmpty", client.delete_bucket, Bucket=name)
+            self.zonal.delete_object(Bucket=name, Key="k")
+            client.delete_bucket(Bucket=name)
+            self.refused(404, "NoSuchBucket", client.delete_bucket, Bucket=name)
+            self.refused(404, "404", client.head_bucket, Bucket=name)
+            client.create_bucket(Bucket=name, CreateBucketConfiguration=configuration())
+            self.zonal.put_object(Bucket=name, Key="k", Body=b"again")
+            self.zonal.delete_object(Bucket=name, Key="k")
 
     def test_pages_of_buckets_go_on_where_the_last_ended(self):
         names = sorted(self.directory() for _ in range(3))

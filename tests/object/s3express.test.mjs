@@ -22,18 +22,15 @@ const Bucket = `js-${process.pid}--use1-az4--x-s3`;
 const lookup = (name, options, found) =>
   options.all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4);
 const endpoint = `http://localhost:${port}`;
-const zonal = (more = {}) =>
-  client({
-    endpoint,
-    forcePathStyle: false,
-    requestHandler: { httpAgent: new http.Agent({ keepAlive: true, lookup }) },
-    ...more,
-  });
-const s3 = zonal();
-const control = zonal({ disableS3ExpressSessionAuth: true });
+const s3 = client({
+  endpoint,
+  forcePathStyle: false,
+  requestHandler: { httpAgent: new http.Agent({ keepAlive: true, lookup }) },
+});
 
+// It asks for a session of the bucket before it makes it.
 before(() =>
-  control.send(
+  s3.send(
     new CreateBucketCommand({
       Bucket,
       CreateBucketConfiguration: {
@@ -43,7 +40,7 @@ before(() =>
     }),
   ),
 );
-after(() => [s3, control].forEach((each) => each.destroy()));
+after(() => s3.destroy());
 
 const read = reader(s3, Bucket);
 

@@ -275,3 +275,22 @@ async fn what_is_on_premises_is_signed_for_a_service_of_its_own_and_nothing_else
         }
     }
 }
+
+#[tokio::test]
+async fn what_a_write_brings_along_passes_the_policy_of_the_access_point_too() {
+    let world = World::new(NOW).await;
+    let tagged = |target: &str| Draft::put(target, b"1").with("x-store-tagging", "a=1");
+    assert_eq!(world.send(&tagged("/bkt/tagged")).await.status, 200);
+    let copy = |target: &str| Draft::put(target, b"").with("x-store-copy-source", "bkt/tagged");
+    for (draft, status) in [
+        (tagged("/shut-alias/bare/k"), 403),
+        (tagged("/shut-alias/other/k"), 200),
+        (Draft::put("/shut-alias/bare/k", b"1"), 200),
+        (copy("/shut-alias/bare/copy"), 403),
+        (copy("/shut-alias/bare/copy").with("x-store-tagging-directive", "REPLACE"), 200),
+        (copy("/shut-alias/other/copy"), 200),
+    ] {
+        let answer = world.send(&draft).await;
+        assert_eq!(answer.status, status, "{draft:?}: {}", answer.text());
+    }
+}

@@ -177,6 +177,10 @@ async fn hosts_that_look_like_access_points_lead_nowhere() {
                 ("GET", "/?session"),
                 ("DELETE", "/"),
             ] {
+                // A bucket that its owner may still make: see session_ahead.rs.
+                if (host, target) == ("mine--use1-az4--x-s3.localhost", "/?session") {
+                    continue;
+                }
                 let draft = Draft { host, service, ..Draft::new(method, target, b"") };
                 let answer = world.send(&draft).await;
                 assert!(

@@ -313,3 +313,122 @@ async fn a_policy_can_ask_for_conditional_writes() {
     let begin = Draft::new("POST", "/versioned/parts?uploads", b"");
     assert_eq!(world.send(&begin).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_copy_takes_tags_along_only_where_they_may_be_read_and_set() {
+    const COPY: &[(&str, &str)] = &[];
+    const REPLACE: &[(&str, &str)] = &[("x-store-tagging-directive", "REPLACE")];
+    const ANEW: &[(&str, &str)] =
+        &[("x-store-tagging-directive", "REPLACE"), ("x-store-tagging", "b=2")];
+    for (denied, of_version, headers, status) in [
+        ("GetObjectTagging", false, COPY, 403),
+        ("GetObjectTagging", true, COPY, 200),
+        ("GetObjectVersionTagging", true, COPY, 403),
+        ("GetObjectVersionTagging", false, COPY, 200),
+        ("PutObjectTagging", false, COPY, 403),
+        ("GetObjectTagging", false, REPLACE, 200),
+        ("PutObjectTagging", false, REPLACE, 200),
+        ("PutObjectTagging", false, ANEW, 403),
+    ] {
+        let world = World::new(NOW).await;
+        let put = Draft::put("/versioned/tagged", b"1").with("x-store-tagging", "a=1");
+        let stored = world.send(&put).await;
+        let id = stored.header("x-amz-version-id").unwrap();
+        let answer = put_policy(&world, "versioned", &policy_of("Deny", &[denied])).await;
+        assert_eq!(answer.status, 204, "{}", answer.text());
+        let query = if of_version { format!("?versionId={id}") } else { String::new() };
+        let copy = Draft::put("/versioned/copy", b"")
+            .with("x-store-copy-source", format!("versioned/tagged{query}"));
+        let copy = headers.iter().fold(copy, |copy, (name, value)| copy.with(name, *value));
+        let answer = world.send(&copy).await;
+        assert_eq!(answer.status, status, "{denied} {query} {headers:?}: {}", answer.text());
+    }
+    // What has no tags is copied by whoever may read it.
+    let world = world_with(&policy_of("Deny", &["GetObjectTagging", "PutObjectTagging"])).await;
+    let copy = Draft::put("/versioned/copy", b"").with("x-store-copy-source", "versioned/k");
+    assert_eq!(world.send(&copy).await.status, 200);
+    // A key that may get objects and nothing else sees no tags by way of a copy.
+    let world = World::new(NOW).await;
+    let put = Draft::put("/enforced/tagged", b"1").with("x-store-tagging", "a=1");
+    assert_eq!(world.send(&put).await.status, 200);
+    let allow = statement("Allow", "s3:GetObject", "enforced");
+    assert_eq!(put_policy(&world, "enforced", &allow).await.status, 204);
+    let own = Draft { key: OTHER, ..Draft::put("/theirs", b"") };
+    assert_eq!(world.send(&own).await.status, 200);
+    for (headers, status) in [(COPY, 403), (REPLACE, 200)] {
+        let copy = Draft { key: OTHER, ..Draft::put("/theirs/copy", b"") };
+        let copy = copy.with("x-store-copy-source", "enforced/tagged");
+        let copy = headers.iter().fold(copy, |copy, (name, value)| copy.with(name, *value));
+        let answer = world.send(&copy).await;
+        assert_eq!(answer.status, status, "{headers:?}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_set_locks_sets_none_with_an_object() {
+    const RETENTION: &[(&str, &str)] = &[
+        ("x-store-object-lock-mode", "GOVERNANCE"),
+        ("x-store-object-lock-retain-until-date", "2027-01-01T00:00:00Z"),
+    ];
+    const HOLD: &[(&str, &str)] = &[("x-store-object-lock-legal-hold", "ON")];
+    for (denied, headers, status) in [
+        ("PutObjectRetention", RETENTION, 403),
+        ("PutObjectRetention", HOLD, 200),
+        ("PutObjectLegalHold", HOLD, 403),
+        ("PutObjectLegalHold", RETENTION, 200),
+        ("PutObjectRetention", &[], 200),
+    ] {
+        let world = world_of("Deny", &format!("s3:{denied}"), "locked").await;
+        world.store("/locked/k", b"1").await;
+        let copy = Draft::put("/locked/copy", b"").with("x-store-copy-source", "locked/k");
+        for draft in [
+            Draft::put("/locked/k", b"held").with("x-store-checksum-crc32", crc32(b"held")),
+            Draft::new("POST", "/locked/k?uploads", b""),
+            copy,
+        ] {
+            let draft = headers.iter().fold(draft, |draft, (name, value)| draft.with(name, *value));
+            let answer = world.send(&draft).await;
+            assert_eq!(answer.status, status, "{denied} {draft:?}: {}", answer.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_head_shows_what_may_be_seen_of_tags_and_locks() {
+    const SHOWN: [(&str, &str); 4] = [
+        ("GetObjectTagging", "x-amz-tagging-count"),
+        ("GetObjectRetention", "x-amz-object-lock-mode"),
+        ("GetObjectRetention", "x-amz-object-lock-retain-until-date"),
+        ("GetObjectLegalHold", "x-amz-object-lock-legal-hold"),
+    ];
+    for denied in ["", "GetObjectTagging", "GetObjectRetention", "GetObjectLegalHold"] {
+        let world = World::new(NOW).await;
+        let put = Draft::put("/locked/k", b"held")
+            .with("x-store-tagging", "a=1")
+            .with("x-store-object-lock-mode", "GOVERNANCE")
+            .with("x-store-object-lock-retain-until-date", "2027-01-01T00:00:00Z")
+            .with("x-store-object-lock-legal-hold", "ON")
+            .with("x-store-checksum-crc32", crc32(b"held"));
+        assert_eq!(world.send(&put).await.status, 200);
+        if !denied.is_empty() {
+            let policy = statement("Deny", &format!("s3:{denied}"), "locked");
+            assert_eq!(put_policy(&world, "locked", &policy).await.status, 204);
+        }
+        for method in ["HEAD", "GET"] {
+            let answer = world.send(&Draft::new(method, "/locked/k", b"")).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            for (permission, header) in SHOWN {
+                let is_shown = answer.header(header).is_some();
+                assert_eq!(is_shown, permission != denied, "{method} {denied} {header}");
+            }
+        }
+        // Who may get it alone sees its bytes alone.
+        let get = Draft { key: READER, ..Draft::new("GET", "/locked/k", b"") };
+        assert_eq!(world.send(&get).await.header(SHOWN[0].1).is_some(), denied != SHOWN[0].0);
+    }
+    let world = world_of("Allow", "s3:GetObject", "locked").await;
+    let put = Draft::put("/locked/k", b"1").with("x-store-tagging", "a=1");
+    assert_eq!(world.send(&put).await.status, 200);
+    let answer = world.send(&Draft { key: OTHER, ..Draft::new("GET", "/locked/k", b"") }).await;
+    assert_eq!((answer.status, answer.header(SHOWN[0].1)), (200, None));
+}

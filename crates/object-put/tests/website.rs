@@ -93,3 +93,34 @@ async fn a_website_takes_nothing_and_hides_what_is_not_public() {
     let missing = world.fetch("/open?website").await;
     assert_eq!(missing.element("Code").as_deref(), Some("NoSuchWebsiteConfiguration"));
 }
+
+#[tokio::test]
+async fn a_policy_looks_at_the_page_that_a_visitor_comes_from_whatever_is_shown() {
+    let world = World::new(NOW).await;
+    let policy = r#"{"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::enforced/*",
+        "Condition": {"StringLike": {"aws:Referer": "https://friend.example/*"}, "StringNotLike": {"aws:UserAgent": "*robot*"}}}]}"#;
+    for (target, body) in
+        [("/enforced?website", WEBSITE.as_bytes()), ("/enforced?policy", policy.as_bytes())]
+    {
+        let answer = world.send(&Draft::put(target, body)).await;
+        assert!(answer.status < 300, "{}", answer.text());
+    }
+    world.store("/enforced/index.html", b"home").await;
+    world.store("/enforced/error.html", b"sorry").await;
+    let (friend, robot) = ("referer: https://friend.example/a\r\n", "user-agent: a robot\r\n");
+    let both = format!("{friend}{robot}");
+    for (path, headers, status, body) in [
+        ("/", friend, 200, "home"),
+        ("/", "", 403, "<html>"),
+        ("/", "referer: https://stranger.example/a\r\n", 403, "<html>"),
+        ("/", both.as_str(), 403, "<html>"),
+        // The error document is shown to whom it may be shown.
+        ("/none", friend, 403, "sorry"),
+        ("/none", "", 403, "<html>"),
+    ] {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: enforced.web.example\r\n{headers}\r\n");
+        let answer = world.exchange(request.as_bytes()).await;
+        assert_eq!(answer.status, status, "{path} {headers}: {}", answer.text());
+        assert!(answer.text().starts_with(body), "{path} {headers}: {}", answer.text());
+    }
+}

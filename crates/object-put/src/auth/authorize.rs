@@ -18,10 +18,13 @@ use crate::request::query::Query;
 use crate::store::access_point::AccessPoint;
 use crate::store::bucket::{Bucket, BucketKind, Ownership, Public};
 use crate::store::key::Key;
+use crate::store::lock;
 use crate::store::lookup::locate;
 use crate::store::open_upload;
 use crate::store::tables::{ACCOUNTS, BUCKET_CONFIGS, BUCKETS};
 use crate::store::version::ObjectVersion;
+
+const PUT_TAGS: &str = "store:PutObjectTagging";
 
 /// A request on its way to a bucket.
 #[derive(Debug, Clone, Copy)]
@@ -61,20 +64,113 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
     check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     check_target(access, &bucket, tx)?;
     if access.writes_object && bucket.kind != BucketKind::Directory {
-        // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
+        // What a PUT brings along needs a permission of its own (spec §5.2).
+        let has = |names: &[&str]| names.iter().any(|name| access.fields.has(name));
         let brings = [
             ("store:PutObjectAcl", Acl::is_named(access.fields)),
-            ("store:PutObjectTagging", access.fields.has("x-store-tagging")),
+            (PUT_TAGS, has(&["x-store-tagging"])),
+            ("store:PutObjectRetention", has(&lock::RETENTION_HEADERS)),
+            ("store:PutObjectLegalHold", has(&[lock::HOLD])),
         ];
         for (permission, _) in brings.iter().filter(|(_, brought)| *brought) {
-            let holds =
-                access.caller.account().is_none() || access.caller.has_permission(permission);
-            if !holds || evaluate_policy(access, permission, &bucket, tx)? == Some(Effect::Deny) {
-                return Err(Error::AccessDenied);
-            }
+            check_brought(access, permission, &bucket, tx)?;
         }
     }
     Ok(bucket)
+}
+
+/// Checks that the caller may set what a write brings along: who may write may, unless its key or the policy says otherwise.
+fn check_brought(
+    access: &AccessRequest<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    let holds = access.caller.account().is_none() || access.caller.has_permission(permission);
+    let of_bucket = evaluate_policy(access, permission, bucket, tx)?;
+    let of_point = evaluate_point(access, permission, bucket, tx)?;
+    if !holds || [of_bucket, of_point].contains(&Some(Effect::Deny)) {
+        return Err(Error::AccessDenied);
+    }
+    Ok(())
+}
+
+/// The effect of the policy of the access point that a request came through.
+fn evaluate_point(
+    access: &AccessRequest<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<Option<Effect>, Error> {
+    let Some(point) = access.point else {
+        return Ok(None);
+    };
+    let mut found = None;
+    access_point::passes(point, access.caller, |policy| {
+        found = effect(access, policy, permission, &resource_in(point, access.key), bucket, tx)?;
+        Ok(found)
+    })?;
+    Ok(found)
+}
+
+/// The bucket or the object as the policy of an access point names it.
+fn resource_in(point: &AccessPoint, key: Option<&Key>) -> String {
+    let name = point.resource();
+    key.map_or_else(|| name.clone(), |key| format!("{name}/object/{key}"))
+}
+
+/// Checks that the caller may set the tags that the object of a copy, which `access` is to, gets from its source.
+///
+/// # Errors
+/// [`Error::AccessDenied`]; those of the store.
+pub fn check_copied_tags(
+    access: &AccessRequest<'_>,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    check_brought(access, PUT_TAGS, bucket, tx)
+}
+
+/// Checks that the caller may read the tags of the source of a copy, which its object would show.
+///
+/// # Errors
+/// [`Error::AccessDenied`]; those of the store.
+pub fn check_tags_of_source(
+    access: &AccessRequest<'_>,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    check_permission(access, of_version(access, "store:GetObjectTagging"), bucket, tx)
+}
+
+/// Headers of an object whose values have a permission of their own, and that permission: who lacks it does not see them.
+const GUARDED: [(&str, &[&str]); 3] = [
+    ("store:GetObjectTagging", &["x-store-tagging-count"]),
+    ("store:GetObjectRetention", &lock::RETENTION_HEADERS),
+    ("store:GetObjectLegalHold", &[lock::HOLD]),
+];
+
+/// The headers among those that `has` tells of which the caller may not see.
+///
+/// # Errors
+/// Those of the store.
+pub fn hidden_headers(
+    access: &AccessRequest<'_>,
+    bucket: &Bucket,
+    has: impl Fn(&str) -> bool,
+    tx: &mut Tx<'_>,
+) -> Result<Vec<&'static str>, Error> {
+    let mut hidden = Vec::new();
+    for (permission, names) in GUARDED {
+        if bucket.kind == BucketKind::Directory || !names.iter().any(|name| has(name)) {
+            continue;
+        }
+        match check_permission(access, of_version(access, permission), bucket, tx) {
+            Err(Error::AccessDenied) => hidden.extend(names),
+            checked => checked?,
+        }
+    }
+    Ok(hidden)
 }
 
 /// Finds the bucket of a copy's source and lets the caller in to read from it.
@@ -276,11 +372,7 @@ fn check_point(
     bucket: &Bucket,
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
-    let name = point.resource();
-    let resource = match access.key {
-        Some(key) => format!("{name}/object/{key}"),
-        None => name,
-    };
+    let resource = resource_in(point, access.key);
     let passes = access_point::passes(point, access.caller, |policy| {
         effect(access, policy, permission, &resource, bucket, tx)
     })?;

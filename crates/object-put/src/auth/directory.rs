@@ -96,13 +96,13 @@ impl DirectoryRequest<'_> {
         })
     }
 
-    /// Tells whether a session is one of this bucket and of this way to it. To its owner one that was made again under the same name is the
-    /// same: clients keep their sessions by the names of buckets.
+    /// Tells whether a session is one of this bucket and of this way to it. To its owner one that was made since, or again, under the same
+    /// name is the same: clients keep their sessions by the names of buckets.
     fn is_of_bucket(&self, session: &Session, bucket: &Bucket) -> bool {
         let is_made_again =
             session.bucket_name == bucket.name && session.key.is_none() && self.owns(bucket);
         let way = self.point.map(|point| point.bare_arn(&bucket.region));
-        session.point == way && (session.bucket == bucket.id || is_made_again)
+        session.point == way && (session.bucket == Some(bucket.id) || is_made_again)
     }
 
     fn owns_and_may(

@@ -1,11 +1,11 @@
 //! Signatures with a key pair: the pair follows from the secret of an access key, and whoever signs a chunk signs for many regions at once.
 
 use hmac::{Hmac, KeyInit, Mac};
-use p256::ecdsa::{Signature, SigningKey};
+use p256::ecdsa::Signature;
 use p256::elliptic_curve::group::Group as _;
 use p256::elliptic_curve::ops::{Invert as _, Reduce as _};
 use p256::elliptic_curve::point::AffineCoordinates as _;
-use p256::{ProjectivePoint, Scalar};
+use p256::{ProjectivePoint, Scalar, SecretKey};
 use sha2::{Digest as _, Sha256};
 
 use crate::auth::account::matches;
@@ -25,7 +25,7 @@ const PADDING: char = '*';
 const SIGNATURE_BYTES_MAX: usize = 72;
 
 /// The private key that follows from a secret, in counter mode (NIST SP 800-108); `None` if no counter gives one, which no secret does.
-fn private_key(dialect: Dialect, access_key: &str, secret: &str) -> Option<SigningKey> {
+fn private_key(dialect: Dialect, access_key: &str, secret: &str) -> Option<SecretKey> {
     let names = dialect.names();
     let input = zeroize::Zeroizing::new(format!("{}A{secret}", names.key_prefix));
     (1..=254_u8).find_map(|counter| {
@@ -47,15 +47,15 @@ fn private_key(dialect: Dialect, access_key: &str, secret: &str) -> Option<Signi
                 break;
             }
         }
-        let key = SigningKey::from_slice(&number).ok();
+        let key = SecretKey::from_slice(&number).ok();
         zeroize::Zeroize::zeroize(&mut number);
         key
     })
 }
 
-/// The key pair that follows from the secret of an access key.
+/// The key pair that follows from the secret of an access key. Its public half is never needed: see [`KeyPair::verifies`].
 #[derive(Clone, PartialEq, Eq)]
-pub struct KeyPair(SigningKey);
+pub struct KeyPair(SecretKey);
 
 impl std::fmt::Debug for KeyPair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -82,7 +82,7 @@ impl KeyPair {
         };
         let (r, s) = signature.split_scalars();
         let digest = Scalar::reduce(&Sha256::digest(text));
-        let multiple = (digest + *r * *self.0.as_nonzero_scalar().as_ref()) * *s.invert_vartime();
+        let multiple = (digest + *r * *self.0.to_nonzero_scalar().as_ref()) * *s.invert_vartime();
         let point = ProjectivePoint::mul_by_generator(&multiple).to_affine();
         // The point at infinity has the coordinate zero, and no signature has that.
         Scalar::reduce(&point.x()) == *r
@@ -169,6 +169,7 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
+    use p256::ecdsa::SigningKey;
     use p256::ecdsa::signature::{Signer as _, Verifier as _};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -178,6 +179,11 @@ mod tests {
     fn pair() -> KeyPair {
         let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
         KeyPair::derive(Dialect::Amz, "AKIDEXAMPLE", secret).unwrap()
+    }
+
+    /// The pair as its client has it.
+    fn signer(pair: &KeyPair) -> SigningKey {
+        SigningKey::from(&pair.0)
     }
 
     fn der(signature: &Signature) -> Vec<u8> {
@@ -197,7 +203,7 @@ mod tests {
         // The vector that the clients' own tests have.
         let (id, secret) = ("AKISORANDOMAASORANDOM", "q+jcrXGc+0zWN6uzclKVhvMmUsIfRPa4rlRandom");
         let pair = KeyPair::derive(Dialect::Amz, id, secret).unwrap();
-        let point = hex::encode(pair.0.verifying_key().to_sec1_point(false).as_bytes());
+        let point = hex::encode(signer(&pair).verifying_key().to_sec1_point(false).as_bytes());
         let x = "15d242ceebf8d8169fd6a8b5a746c41140414c3b07579038da06af89190fffcb";
         let y = "0515242cedd82e94799482e4c0514b505afccf2c0c98d6a553bf539f424c5ec0";
         assert_eq!(point, format!("04{x}{y}"));
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn a_signature_verifies_and_no_other_does() {
         let pair = pair();
-        let signature: Signature = pair.0.sign(b"text");
+        let signature: Signature = signer(&pair).sign(b"text");
         let good = hex::encode(der(&signature));
         assert!(pair.verifies(b"text", &good));
         assert!(!pair.verifies(b"next", &good));
@@ -225,7 +231,8 @@ mod tests {
             bit in 0..8_u8,
         ) {
             let pair = pair();
-            let signature: Signature = pair.0.sign(&signed);
+            let signer = signer(&pair);
+            let signature: Signature = signer.sign(&signed);
             // As some clients sign, and as others do.
             let high = Signature::from_scalars(signature.r(), -*signature.s()).unwrap();
             let mut bytes = signature.to_bytes();
@@ -233,7 +240,7 @@ mod tests {
             for text in [&signed, &other] {
                 for signature in [Some(signature), Some(high), Signature::from_slice(&bytes).ok()] {
                     let Some(signature) = signature else { continue };
-                    let expected = pair.0.verifying_key().verify(text, &signature).is_ok();
+                    let expected = signer.verifying_key().verify(text, &signature).is_ok();
                     prop_assert_eq!(pair.verifies(text, &hex::encode(der(&signature))), expected);
                 }
             }
@@ -245,7 +252,7 @@ mod tests {
         let pair = pair();
         // The text's digest and r times the key add up to nothing: the multiple is zero for every s.
         let digest = Scalar::reduce(&Sha256::digest(b"text"));
-        let key = *pair.0.as_nonzero_scalar().as_ref();
+        let key = *pair.0.to_nonzero_scalar().as_ref();
         let r = -digest * key.invert_vartime().unwrap();
         let signature = Signature::from_scalars(r, Scalar::ONE).unwrap();
         assert!(!pair.verifies(b"text", &hex::encode(der(&signature))));

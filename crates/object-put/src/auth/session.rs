@@ -45,8 +45,9 @@ pub struct Session {
     /// A digest of that key's secret: a session ends when the key is removed, also where another gets its id.
     #[serde(with = "crate::body::base64_array")]
     pub key_check: [u8; 8],
-    /// The number of the bucket.
-    pub bucket: u64,
+    /// The number of the bucket; none of one that was not there yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<u64>,
     /// Its name.
     pub bucket_name: String,
     /// The access point that it was asked for through, by its ARN without what names the provider: it is good there alone, and one without

@@ -3,12 +3,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use subtle::ConstantTimeEq;
 use triptych_core::id::Ids;
 use triptych_crypto::aes_256_gcm::{Aes256Gcm, NONCE_BYTES, TAG_BYTES};
 
 use crate::auth::account::{AccessKey, Secret};
-use crate::auth::digest::hmac_sha256;
+use crate::auth::digest::{hmac_sha256, same_secret};
 use crate::auth::session::Session;
 use crate::body::object_key::SecretKey;
 
@@ -106,8 +105,7 @@ impl SessionCredentials {
     /// Tells whether a request names this access key and brings this token.
     #[must_use]
     pub fn are(&self, access_key: &str, token: &str) -> bool {
-        let same = |one: &str, other: &str| one.as_bytes().ct_eq(other.as_bytes());
-        (same(&self.access_key, access_key) & same(&self.token, token)).into()
+        same_secret(&self.access_key, access_key) && same_secret(&self.token, token)
     }
 }
 
@@ -127,7 +125,7 @@ mod tests {
         Session {
             access_key: "AK".to_owned(),
             key_check: [7; 8],
-            bucket: 5,
+            bucket: Some(5),
             bucket_name: "b".to_owned(),
             point: None,
             mode: SessionMode::ReadOnly,

@@ -1,9 +1,8 @@
 //! Parts that signatures of both versions have: the request line that they cover, tokens, and the outcome of their verification.
 
-use subtle::ConstantTimeEq;
-
 use crate::auth::account::AccessKey;
 use crate::auth::chunk_signature::ChunkSigner;
+use crate::auth::digest::same_secret;
 use crate::auth::key_pair::Claim;
 use crate::auth::payload::Payload;
 use crate::error::Error;
@@ -44,7 +43,7 @@ impl Verified {
 pub(crate) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
     let holds = match (&key.token, sent) {
         (None, None) => true,
-        (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),
+        (Some(token), Some(sent)) => same_secret(token.reveal(), sent),
         _ => false,
     };
     if holds { Ok(()) } else { Err(Error::InvalidToken) }

@@ -5,9 +5,10 @@ use triptych_core::kv::{StoreError, Tx};
 
 use crate::auth::acl::{Acl, AclContext};
 use crate::auth::policy::PublicAccessBlock;
+use crate::auth::session::SessionMode;
 use crate::error::Error;
 use crate::operation::bucket_config::tagging::TAGS;
-use crate::operation::directory_bucket::check_headers;
+use crate::operation::directory_bucket::{CREATE_BUCKET, check_headers};
 use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
 use crate::store::bucket::{
@@ -26,14 +27,12 @@ const BUCKET_CONFIGS_MAX: usize = 100;
 /// `CreateBucket`.
 ///
 /// # Errors
-/// `AccessDenied`, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, those of [`Tags::of_new_bucket`], `InvalidArgument`,
+/// `AccessDenied`, `InvalidToken` for a session of another bucket, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, those of [`Tags::of_new_bucket`], `InvalidArgument`,
 /// `BucketAclWithOwnership`, `BucketAclWithPublicAccessBlock` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`,
 /// `OperationAborted` while the bucket of this name is being deleted.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
-    if call.caller.session().is_some() {
-        return Err(Error::InvalidToken);
-    }
+    check_session(call)?;
     if is_directory_name(call.bucket_name) {
         return create_directory(call, &account.id, tx, ids);
     }
@@ -76,6 +75,19 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     Ok(created)
 }
 
+/// Checks that a session, if the request is sent in one, is of the bucket that it would make: stock clients that are given an endpoint ask for
+/// one ahead.
+fn check_session(call: &Call<'_>) -> Result<(), Error> {
+    match call.caller.session() {
+        None => Ok(()),
+        Some(session) if session.bucket_name != call.bucket_name || session.point.is_some() => {
+            Err(Error::InvalidToken)
+        }
+        Some(session) if session.mode == SessionMode::ReadOnly => Err(Error::AccessDenied),
+        Some(_) => Ok(()),
+    }
+}
+
 /// Tells whether a new bucket gets object lock. A value that says neither would leave one without the lock that was asked for.
 fn object_lock(call: &Call<'_>) -> Result<bool, Error> {
     const ENABLED: &str = "x-store-bucket-object-lock-enabled";
@@ -105,7 +117,7 @@ fn create_directory(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    if !call.caller.has_permission("express:CreateBucket") {
+    if !call.caller.has_permission(CREATE_BUCKET) {
         return Err(Error::AccessDenied);
     }
     let name = call.bucket_name.to_owned();

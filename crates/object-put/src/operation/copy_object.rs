@@ -49,15 +49,13 @@ pub struct CopyAdmission {
 /// The object that a request copies.
 #[derive(Debug, Clone)]
 pub struct CopiedObject {
-    /// The number of its bucket.
-    bucket: u64,
-    key: Key,
+    source: CopySource,
+    /// Its bucket.
+    from: Arc<Bucket>,
     object: Arc<ObjectVersion>,
     data: ObjectData,
     /// The way to the key that opens it.
     body_key: KeyOpening,
-    /// True if the request names its version.
-    names_version: bool,
     /// True if the sender of the request pays for reading it.
     pub charged: bool,
 }
@@ -95,23 +93,15 @@ impl CopiedObject {
         if !data.is_readable(call.now) {
             return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
         }
-        let names_version = named.is_some();
         let charged = request_payer::pays(call.caller, &from);
-        Ok(Self {
-            bucket: from.id,
-            key: source.key,
-            object,
-            data,
-            body_key,
-            names_version,
-            charged,
-        })
+        Ok(Self { source, from, object, data, body_key, charged })
     }
 
     /// All its bytes.
     #[must_use]
     pub fn bytes(&self) -> ObjectRange {
-        let context = encryption_context(self.bucket, &self.key, self.object.version.random);
+        let random = self.object.version.random;
+        let context = encryption_context(self.from.id, &self.source.key, random);
         let (key, parts) = (self.body_key.clone(), self.data.parts.clone());
         ObjectRange { context, key, parts, size: self.data.size, bytes: 0..self.data.size }
     }
@@ -121,9 +111,21 @@ impl CopiedObject {
     pub fn shown_version(&self) -> Option<String> {
         (!self.object.version.null).then(|| self.object.version.to_string())
     }
+
+    /// True if the request names its version.
+    fn names_version(&self) -> bool {
+        self.source.query.has("versionId")
+    }
+
+    /// Checks that the caller may read its tags, and set them on the object that the copy makes.
+    fn check_tags(&self, call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(), Error> {
+        authorize::check_tags_of_source(&access_to(call, &self.source), &self.from, tx)?;
+        authorize::check_copied_tags(&call.access(call.key()?, None), call.bucket()?, tx)
+    }
 }
 
 /// The source that the header names.
+#[derive(Debug, Clone)]
 struct CopySource {
     bucket: String,
     key: Key,
@@ -255,7 +257,8 @@ impl CopyAdmission {
     ///
     /// # Errors
     /// Those of [`CopiedObject::find`]; `InvalidArgument` for a directive that is unknown; `InvalidRequest` for a copy onto itself that
-    /// changes nothing; those of [`Admission::decide`].
+    /// changes nothing; those of [`Admission::decide`]; `HeaderNotImplemented` for tags in a directory bucket; `AccessDenied` for tags that
+    /// the caller may not read or not set.
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
         let source = CopiedObject::find(call, tx)?;
         let data = &source.data;
@@ -263,7 +266,8 @@ impl CopyAdmission {
             replaces(call, "x-store-metadata-directive", "Unknown metadata directive.")?;
         let replaces_tags =
             replaces(call, "x-store-tagging-directive", "Unknown tagging directive.")?;
-        let onto_itself = source.bucket == call.bucket()?.id && source.key == *call.key()?;
+        let onto_itself =
+            source.from.id == call.bucket()?.id && source.source.key == *call.key()?;
         let changes = [
             "x-store-storage-class",
             "x-store-website-redirect-location",
@@ -274,7 +278,7 @@ impl CopyAdmission {
         let changes = replaces_metadata
             || changes.iter().any(|name| call.fields.has(name))
             || bucket_config::encryption::is_set(tx, call.bucket()?.id)?;
-        if onto_itself && !source.names_version && !changes {
+        if onto_itself && !source.names_version() && !changes {
             return Err(Error::request(
                 "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
             ));
@@ -296,6 +300,9 @@ impl CopyAdmission {
             });
         }
         if !replaces_tags {
+            if !data.tags.0.is_empty() {
+                source.check_tags(call, tx)?;
+            }
             headers.tags = data.tags.clone();
         }
         Ok(Self { admission, source })
@@ -337,7 +344,12 @@ fn authorize_source(
     source: &CopySource,
     tx: &mut Tx<'_>,
 ) -> Result<Arc<Bucket>, Error> {
-    let access = AccessRequest {
+    authorize::authorize_source(&access_to(call, source), tx)
+}
+
+/// The access to the source.
+fn access_to<'a>(call: &'a Call<'_>, source: &'a CopySource) -> AccessRequest<'a> {
+    AccessRequest {
         permission: "store:GetObject",
         target: Target::Object,
         writes_object: false,
@@ -350,8 +362,7 @@ fn authorize_source(
         arrival: call.arrival,
         directory: Some(DirectoryAccess::Zonal(SessionMode::ReadOnly)),
         point: source.point.as_deref(),
-    };
-    authorize::authorize_source(&access, tx)
+    }
 }
 
 /// The conditions on the source.

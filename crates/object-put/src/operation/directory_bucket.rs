@@ -14,6 +14,9 @@ use crate::store::bucket::{BucketKind, is_directory_name};
 use DirectoryAccess::{Copy, CreateSession, Regional, Zonal};
 use SessionMode::{ReadOnly, ReadWrite};
 
+/// The permission to make one.
+pub const CREATE_BUCKET: &str = "express:CreateBucket";
+
 /// The operations that directory buckets have; all others are 501 and name themselves.
 #[rustfmt::skip] // A table: one operation a line.
 pub const SERVED: &[(&str, DirectoryAccess)] = &[
@@ -34,7 +37,7 @@ pub const SERVED: &[(&str, DirectoryAccess)] = &[
     ("AbortMultipartUpload", Zonal(ReadWrite)),
     ("CopyObject", Copy),
     ("UploadPartCopy", Copy),
-    ("CreateBucket", Regional("express:CreateBucket", true)),
+    ("CreateBucket", Regional(CREATE_BUCKET, true)),
     ("DeleteBucket", Regional("express:DeleteBucket", true)),
     ("GetBucketPolicy", Regional("express:GetBucketPolicy", false)),
     ("PutBucketPolicy", Regional("express:PutBucketPolicy", true)),

@@ -46,7 +46,9 @@ impl EncryptionRequest {
         tx: &mut Tx<'_>,
     ) -> Result<EncryptionChoice, Error> {
         let of_bucket = key_of_bucket(call, tx)?;
-        let key = match call.caller.session() {
+        // One that was asked for before the bucket was there settles nothing.
+        let session = call.caller.session().filter(|session| session.bucket.is_some());
+        let key = match session {
             None => self.settle(call, of_bucket.clone(), of_bucket.as_ref())?,
             Some(session) => {
                 let own = self.settle(call, session.key.clone(), session.key.as_ref())?;

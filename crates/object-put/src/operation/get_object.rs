@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
+use crate::auth::authorize;
 use crate::body::checksum::{Algorithm, ChecksumType};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptedObject};
@@ -215,7 +216,11 @@ fn answer(
     };
     let wanted = WantedBytes::read(call, tx, object, data)?;
     let status = if wanted.is_range { 206 } else { 200 };
-    let reply = describe(Reply::empty(status), object, data);
+    let mut reply = describe(Reply::empty(status), object, data);
+    let has = |name: &str| reply.headers.iter().any(|(own, _)| own == name);
+    let access = call.access(call.key()?, call.query.get("versionId"));
+    let hidden = authorize::hidden_headers(&access, bucket, has, tx)?;
+    reply.headers.retain(|(name, _)| !hidden.contains(&&**name));
     // Once it was restored, an object looks different from one moment to the next.
     let reply = if data.restored_until.is_some() { reply.at_this_time() } else { reply };
     let mut reply = encryption::describe(reply, call.fields, &data.encryption)?

@@ -208,6 +208,8 @@ pub struct ReadCall<'r> {
     pub settings: &'r Settings,
     /// The time at which the request came. An answer that follows from it says so: see [`Reply::at_this_time`].
     pub now: Timestamp,
+    /// The way and the time in which it came.
+    pub arrival: Arrival,
 }
 
 impl ReadCall<'_> {
@@ -232,20 +234,7 @@ impl ReadCall<'_> {
     pub fn key(&self) -> Result<&Key, Error> {
         self.key.ok_or(Error::Internal)
     }
-}
 
-/// A request that writes: all that a read is given, and the body.
-#[derive(Debug)]
-pub struct Call<'r> {
-    /// The part that reads have too.
-    pub read: ReadCall<'r>,
-    /// The whole body, for operations that take one; empty for uploads.
-    pub body: &'r Bytes,
-    /// The way and the time in which it came.
-    pub arrival: Arrival,
-}
-
-impl<'r> Call<'r> {
     /// The access to one key of the bucket, to be looked at beside that of the operation.
     pub fn access<'a>(&'a self, key: &'a Key, version: Option<&'a str>) -> AccessRequest<'a> {
         AccessRequest {
@@ -263,6 +252,15 @@ impl<'r> Call<'r> {
             point: self.point,
         }
     }
+}
+
+/// A request that writes: all that a read is given, and the body.
+#[derive(Debug)]
+pub struct Call<'r> {
+    /// The part that reads have too.
+    pub read: ReadCall<'r>,
+    /// The whole body, for operations that take one; empty for uploads.
+    pub body: &'r Bytes,
 }
 
 impl<'r> Deref for Call<'r> {

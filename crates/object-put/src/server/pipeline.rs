@@ -15,7 +15,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
 use crate::auth::authorize;
-use crate::auth::credentials::{Credentials, is_scoped_to};
+use crate::auth::credentials::Credentials;
 use crate::auth::payload::Payload;
 use crate::auth::policy;
 use crate::auth::scope::ServiceScope;
@@ -30,7 +30,7 @@ use crate::operation::{Call, Operation, Progress, Read, Reply, Run, Step, StepOu
 use crate::operation::{
     access_point, directory_bucket, parameters, request_payer, session, strict,
 };
-use crate::request::dialect::{ALIAS_SUFFIX, DIRECTORY_SERVICE, Dialect};
+use crate::request::dialect::{ALIAS_SUFFIX, Dialect};
 use crate::request::fields::Fields;
 use crate::request::host::HostKind;
 use crate::request::location::Location;
@@ -338,9 +338,6 @@ impl ObjectPut {
             return Ok((Caller::Anonymous, Verified::unsigned(payload)));
         };
         if is_session_key(id) {
-            if !is_scoped_to(DIRECTORY_SERVICE, fields, query) {
-                return Err(Error::InvalidToken);
-            }
             return self.0.sessions.verify(store, &credentials, line, fields, now);
         }
         let cached = self.0.credentials.find(store, id)?;
@@ -403,10 +400,16 @@ impl ObjectPut {
     async fn create_session(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
         let empty = Bytes::new();
         let (reply, _) = kv::read(&*request.store, |tx| {
-            let bucket = self.authorize(request, tx)?;
+            let bucket = match self.authorize(request, tx) {
+                Err(Error::NoSuchBucket { .. }) => None,
+                found => found?,
+            };
             let key = session_key::load(tx, &self.0.bodies.keyring)?.ok_or(Error::Internal)?;
             let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            session::create(&call, &key, tx, &mut self.ids())
+            match bucket {
+                Some(_) => session::create(&call, &key, tx, &mut self.ids()),
+                None => session::create_ahead(&call, &key, &mut self.ids()),
+            }
         })
         .await?;
         Ok(reply)

@@ -91,6 +91,7 @@ impl ParsedRequest<'_> {
             point: self.point.as_deref(),
             settings,
             now: self.now,
+            arrival: self.arrival,
         }
     }
 
@@ -101,7 +102,6 @@ impl ParsedRequest<'_> {
         bucket: Option<&'a Bucket>,
         settings: &'a Settings,
     ) -> Call<'a> {
-        let read = self.read_call(bucket, settings);
-        Call { read, body, arrival: self.arrival }
+        Call { read: self.read_call(bucket, settings), body }
     }
 }

@@ -33,15 +33,10 @@ use crate::website::{Pages, Website};
 /// The name of a page in log and metrics.
 pub(super) const OPERATION: &str = "GetPage";
 /// Headers of a request that say which bytes of a page are wanted, and on what condition.
-const OF_READS: [&str; 7] = [
-    "if-match",
-    "if-modified-since",
-    "if-none-match",
-    "if-range",
-    "if-unmodified-since",
-    "range",
-    "user-agent",
-];
+const OF_READS: [&str; 6] =
+    ["if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "range"];
+/// The headers that tell of the visitor: policies look at them, whichever page is shown.
+const OF_VISITORS: [&str; 2] = ["referer", "user-agent"];
 /// The header of an object that leads elsewhere, by the spec's name.
 const REDIRECT: &str = "x-store-website-redirect-location";
 
@@ -165,7 +160,9 @@ impl ObjectPut {
             return Err(Error::Internal);
         };
         let headers = visit.head.headers.iter();
-        let headers = headers.filter(|(name, _)| is_own && OF_READS.contains(&name.as_str()));
+        let headers = headers.filter(|(name, _)| {
+            OF_VISITORS.contains(&name.as_str()) || (is_own && OF_READS.contains(&name.as_str()))
+        });
         let entries = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let query = Query::default();
         let key = Key::new(key.to_owned())?;

@@ -11,7 +11,10 @@ use crate::request::xml::{Element, XmlWriter};
 
 const MODE: &str = "x-store-object-lock-mode";
 const UNTIL: &str = "x-store-object-lock-retain-until-date";
-const HOLD: &str = "x-store-object-lock-legal-hold";
+/// The headers of a retention.
+pub const RETENTION_HEADERS: [&str; 2] = [MODE, UNTIL];
+/// The header of a legal hold.
+pub const HOLD: &str = "x-store-object-lock-legal-hold";
 const DAY: Duration = Duration::from_secs(86_400);
 /// The most days of a default retention: a hundred years.
 const DAYS_MAX: u32 = 36_500;

@@ -214,7 +214,7 @@ pub fn session(data: &[u8]) {
     let session = Session {
         access_key: "AK".to_owned(),
         key_check: [7; 8],
-        bucket: 5,
+        bucket: Some(5),
         bucket_name: "b".to_owned(),
         point: Some("us-east-1:111122223333:accesspoint/ap--use1-az4--xa-s3".to_owned()),
         mode: SessionMode::ReadWrite,

@@ -65,7 +65,8 @@ pub const SEED: &str = r#"{
         { "name": "outap", "account": "111122223333", "bucket": "onprem", "alias": "outap-alias" },
         { "name": "myap", "account": "111122223333", "bucket": "onprem" },
         { "name": "shut", "account": "111122223333", "bucket": "bkt", "alias": "shut-alias", "policy": { "Statement": [
-            { "Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/shut/object/no/*" } ] } },
+            { "Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/shut/object/no/*" },
+            { "Effect": "Deny", "Principal": "*", "Action": "s3:PutObjectTagging", "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/shut/object/bare/*" } ] } },
         { "name": "shared", "account": "111122223333", "bucket": "enforced", "publicAccessBlock": {
             "blockPublicAcls": true, "ignorePublicAcls": true, "blockPublicPolicy": true, "restrictPublicBuckets": true }, "policy": { "Statement": [
             { "Effect": "Allow", "Principal": { "AWS": "444455556666" }, "Action": ["s3:GetObject", "s3:PutObject"], "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/shared/object/open/*" } ] } },
