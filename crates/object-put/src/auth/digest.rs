@@ -53,7 +53,7 @@ mod tests {
         let text = "0123456789abcdefghijklmnopqrstuvwxyz";
         for length in 0..=text.len() {
             let own = &text[..length];
-            assert!(same_secret(own, &own.to_owned()), "{length}");
+            assert!(same_secret(own, own), "{length}");
             for other in 0..=text.len() {
                 assert_eq!(same_secret(own, &text[..other]), length == other, "{length} {other}");
             }
