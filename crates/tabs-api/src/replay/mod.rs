@@ -2,6 +2,7 @@
 //!
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
+mod drag_out;
 mod gesture;
 mod pointer;
 mod recorded;

@@ -6,8 +6,9 @@ use crate::browser::Browser;
 use crate::browser::user_action::{MenuEntry, UserAction};
 use crate::browser::window::Window;
 use crate::error::Error;
-use crate::id::TabId;
+use crate::id::{TabId, WindowId};
 use crate::js_value::JsValue;
+use crate::replay::drag_out::give_up_outside;
 use crate::replay::strip_layout::{
     NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, dragged_to, lefts, place_of, tab_width,
 };
@@ -39,17 +40,22 @@ const COMMANDS: [&str; 6] = ["mousemove", "click", "mousedown", "mouseup", "keyd
 
 /// A tab under a pressed button.
 #[derive(Debug, Clone, Copy)]
-struct Grip {
-    tab: TabId,
-    from_x: i64,
-    from_index: usize,
+pub(super) struct Grip {
+    pub(super) tab: TabId,
+    /// The window that it was taken hold of in, and its index there.
+    pub(super) home: WindowId,
+    pub(super) home_index: usize,
+    pub(super) from_x: i64,
+    pub(super) from_index: usize,
+    /// The distance of the pointer from its left edge.
+    pub(super) offset: i64,
     /// The tab that was active before it was taken hold of.
     former: Option<TabId>,
     /// True if it is one of several that are highlighted, which stay so while they are dragged.
     is_mate: bool,
     is_dragging: bool,
     /// True if it has left the strip.
-    is_out: bool,
+    pub(super) is_out: bool,
 }
 
 /// A menu that is open.
@@ -65,10 +71,10 @@ struct OpenMenu {
 /// The place of the pointer, and what is held.
 #[derive(Debug, Default)]
 pub(crate) struct Pointer {
-    x: i64,
-    y: i64,
+    pub(super) x: i64,
+    pub(super) y: i64,
     held: Vec<String>,
-    grip: Option<Grip>,
+    pub(super) grip: Option<Grip>,
     menu: Option<OpenMenu>,
 }
 
@@ -202,18 +208,19 @@ impl Pointer {
         let Some((tab, index)) = self.tab_here(browser) else {
             return Ok(());
         };
-        let (former, is_mate) = match browser.focused_window() {
-            Some(window) => (
-                window.active.filter(|active| *active != tab),
-                window.highlighted.len() > 1 && window.highlighted.contains(&tab),
-            ),
-            None => (None, false),
+        let Some(window) = browser.focused_window() else {
+            return Ok(());
         };
-        let from_x = self.x;
+        let former = window.active.filter(|active| *active != tab);
+        let is_mate = window.highlighted.len() > 1 && window.highlighted.contains(&tab);
+        let left = lefts(browser, window).get(index).copied().unwrap_or_default();
         self.grip = Some(Grip {
             tab,
-            from_x,
+            home: window.id,
+            home_index: index,
+            from_x: self.x,
             from_index: index,
+            offset: self.within(window).0 - left,
             former,
             is_mate,
             is_dragging: false,
@@ -233,7 +240,10 @@ impl Pointer {
             return Ok(());
         };
         let way = x - grip.from_x;
-        if grip.is_out || !grip.is_dragging && way.abs() < DRAG_FROM {
+        if grip.is_out {
+            return self.drag_outside(browser);
+        }
+        if !grip.is_dragging && way.abs() < DRAG_FROM {
             return Ok(());
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
@@ -244,6 +254,10 @@ impl Pointer {
             browser.select(grip.tab, held.iter().copied().collect())?;
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
+        // With all its tabs the window itself moves.
+        if held.len() == window.tabs.len() {
+            return Ok(());
+        }
         if y - place_of(window).top > STRIP_HEIGHT + STRIP_MARGIN {
             grip.is_out = true;
             let mut tabs = vec![grip.tab];
@@ -281,7 +295,10 @@ impl Pointer {
     /// Puts back what was dragged along its strip, and what was active before.
     fn give_up(&mut self, browser: &mut Browser, grip: Grip) -> Result<(), Error> {
         self.grip = None;
-        if grip.is_out || !grip.is_dragging {
+        if grip.is_out {
+            return give_up_outside(browser, &grip);
+        }
+        if !grip.is_dragging {
             return Ok(());
         }
         browser.move_within(grip.tab, Some(grip.from_index))?;
@@ -316,7 +333,7 @@ fn entry_at(at: i64) -> Option<MenuEntry> {
 }
 
 /// Does what the user does, at the time that the browser has come to.
-fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
+pub(super) fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
     browser.user_action(browser.time(), action).map(drop)
 }
 

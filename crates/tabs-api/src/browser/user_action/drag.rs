@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::browser::Browser;
-use crate::browser::event::Event;
+use crate::browser::event::{Change, Event};
 use crate::browser::strip::WindowPlacement;
+use crate::browser::tab::TabView;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
@@ -89,13 +90,49 @@ impl Browser {
             self.emit_highlighted(source);
         }
         let ordered = self.in_strip_order(tabs)?;
-        for tab in &ordered {
-            let left = self.take_out(*tab)?;
-            self.settle_left_window(&[left])?;
-        }
+        let views = ordered.iter().filter_map(|tab| self.view(*tab));
+        let pinned: Vec<_> = views.filter(|view| view.pinned).collect();
+        self.take_out_one_by_one(&ordered)?;
+        self.pin_again(pinned)?;
         self.settle_in(&ordered, held, target, 0)?;
         self.give_focus(target);
         Ok(target)
+    }
+
+    fn take_out_one_by_one(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        for tab in tabs {
+            let left = self.take_out(*tab)?;
+            self.settle_left_window(&[left])?;
+        }
+        Ok(())
+    }
+
+    /// Pins tabs that were pinned where they come from, and tells so while they are still of that window, at the index that they come to.
+    fn pin_again(&mut self, tabs: Vec<TabView>) -> Result<(), Error> {
+        for (index, view) in (0..).zip(tabs) {
+            self.tab_mut(TabId(view.id))?.pinned = true;
+            let change = Change { pinned: Some(true), ..Change::default() };
+            let tab = TabView { index, active: false, highlighted: false, opener: None, ..view };
+            self.emit(Event::TabUpdated { change, tab });
+        }
+        Ok(())
+    }
+
+    /// Puts tabs back that were dragged out and given up: they stand where they stood, and nobody is shown anew.
+    pub(crate) fn drag_back(
+        &mut self,
+        tabs: &[TabId],
+        home: WindowId,
+        index: usize,
+    ) -> Result<(), Error> {
+        let ordered = self.in_strip_order(tabs)?;
+        self.take_out_one_by_one(&ordered)?;
+        for (index, tab) in (index..).zip(ordered) {
+            self.attach(tab, home, Some(index))?;
+        }
+        self.drop_emptied_windows();
+        self.give_focus(home);
+        Ok(())
     }
 
     /// Drags tabs that have a window of their own into the strip of another one.
@@ -107,12 +144,10 @@ impl Browser {
     ) -> Result<(), Error> {
         let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
         let ordered = self.in_strip_order(tabs)?;
-        for tab in &ordered {
-            let left = self.take_out(*tab)?;
-            self.settle_left_window(&[left])?;
-        }
+        self.take_out_one_by_one(&ordered)?;
         let index = self.strips().behind_group(self.window(target)?, index);
         self.settle_in(&ordered, held, target, index)?;
+        self.drop_emptied_windows();
         self.give_focus(target);
         Ok(())
     }
