@@ -29,6 +29,15 @@ impl Pointer {
         Ok(())
     }
 
+    /// Puts tabs back into the strip that they were dragged out of.
+    pub(super) fn give_up_outside(browser: &mut Browser, grip: &Grip) -> Result<(), Error> {
+        let tabs = held(browser, grip)?;
+        let window = browser.window(browser.tab(grip.tab)?.window)?;
+        let before = window.tabs.iter().take_while(|tab| **tab != grip.tab).count();
+        browser.drag_back(&tabs, grip.home, grip.home_index.saturating_sub(before))?;
+        act(browser, UserAction::DragEnd { tab_id: None, index: None })
+    }
+
     /// True if the strip of a window is under the pointer.
     fn is_over_strip(&self, window: &Window) -> bool {
         let place = place_of(window);
@@ -42,13 +51,4 @@ fn held(browser: &Browser, grip: &Grip) -> Result<Vec<TabId>, Error> {
     let window = browser.window(browser.tab(grip.tab)?.window)?;
     let others = window.tabs.iter().filter(|tab| **tab != grip.tab).copied();
     Ok(std::iter::once(grip.tab).chain(others).collect())
-}
-
-/// Puts tabs back into the strip that they were dragged out of.
-pub(super) fn give_up_outside(browser: &mut Browser, grip: &Grip) -> Result<(), Error> {
-    let tabs = held(browser, grip)?;
-    let window = browser.tab(grip.tab)?.window;
-    let before = browser.window(window)?.tabs.iter().take_while(|tab| **tab != grip.tab).count();
-    browser.drag_back(&tabs, grip.home, grip.home_index.saturating_sub(before))?;
-    act(browser, UserAction::DragEnd { tab_id: None, index: None })
 }

@@ -8,7 +8,6 @@ use crate::browser::window::Window;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 use crate::js_value::JsValue;
-use crate::replay::drag_out::give_up_outside;
 use crate::replay::strip_layout::{
     NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, dragged_to, lefts, place_of, tab_width,
 };
@@ -296,7 +295,7 @@ impl Pointer {
     fn give_up(&mut self, browser: &mut Browser, grip: Grip) -> Result<(), Error> {
         self.grip = None;
         if grip.is_out {
-            return give_up_outside(browser, &grip);
+            return Self::give_up_outside(browser, &grip);
         }
         if !grip.is_dragging {
             return Ok(());
