@@ -30,7 +30,9 @@ pub(super) fn tab_width(browser: &Browser, window: &Window) -> i64 {
     let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
     let pins = i64::try_from(window.tabs.iter().filter(pinned).count()).unwrap_or(0);
     let others = i64::try_from(window.tabs.len()).unwrap_or(0) - pins;
-    let room = place_of(window).width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH;
+    let groups = browser.strips().groups().filter(|group| group.window == window.id).count();
+    let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
+    let room = place_of(window).width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
     TAB_WIDTH.min(room / others.max(1)).max(PINNED_WIDTH)
 }
 
