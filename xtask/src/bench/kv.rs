@@ -178,8 +178,11 @@ fn sync_groups(mut file: File, orders: &Receiver<Sender<()>>) -> Result<()> {
     Ok(())
 }
 
-/// Runs writers for a while; `work` answers whether one more commit was acknowledged.
-fn writers(
+/// Runs writers for a while, and gives their rate and how often `work` was done; it is told the number of the writer, and of its turn.
+///
+/// # Errors
+/// Those of `work`.
+pub(super) fn writers(
     count: u64,
     work: impl Fn(u64, u64) -> Result<(), StoreError> + Sync,
 ) -> Result<(f64, u64)> {

@@ -10,8 +10,9 @@ use anyhow::{Context, Result, ensure};
 use hyper::header::{HeaderMap, HeaderName};
 
 /// The time that each rate is measured.
-const SPAN: Duration = Duration::from_secs(3);
-const CONNECTIONS: usize = 16;
+pub(super) const SPAN: Duration = Duration::from_secs(3);
+/// The connections of a load.
+pub(super) const CONNECTIONS: usize = 16;
 
 /// One connection that is kept.
 #[derive(Debug)]

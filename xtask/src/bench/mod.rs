@@ -8,6 +8,8 @@ mod object;
 mod prism;
 mod rebuild;
 mod report;
+#[cfg(feature = "postgres")]
+mod scale;
 mod tabs;
 mod video;
 
@@ -23,6 +25,8 @@ const BENCHES: &[(&str, Measure)] = &[
     ("object", || object::measure(None)),
     ("video", video::measure),
     ("tabs", tabs::measure),
+    #[cfg(feature = "postgres")]
+    ("scale", scale::measure),
 ];
 
 /// Measures what is named, or everything; with `only`, groups of `object` whose name contains it, which become no page.

@@ -11,7 +11,7 @@ use crate::run::workspace::cargo;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The measurement to make [default: everything]
-    #[arg(value_parser = ["kv", "host", "object", "video", "tabs"])]
+    #[arg(value_parser = ["kv", "host", "object", "video", "tabs", "scale"])]
     pub what: Option<String>,
     /// Of `object` the groups whose name contains this: sizes, memory, keys, parts, modes, sessions, appends; shown, and not written down
     #[arg(long, requires = "what")]
@@ -24,17 +24,11 @@ pub(crate) struct Arguments {
 /// If the build or the measurement fails.
 #[cfg(not(feature = "bench"))]
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mut command = cargo(&[
-        "run",
-        "--release",
-        "--locked",
-        "-p",
-        "xtask",
-        "--features",
-        "bench",
-        "--",
-        "bench",
-    ]);
+    // The engine on another machine is built for the measurement that has one.
+    let has_engine = arguments.what.as_deref().is_none_or(|what| what == "scale");
+    let features = if has_engine { "postgres" } else { "bench" };
+    let mut command = cargo(&["run", "--release", "--locked", "-p", "xtask", "--features"]);
+    command.args([features, "--", "bench"]);
     command.args(&arguments.what);
     if let Some(only) = &arguments.only {
         command.args(["--only", only]);

@@ -13,7 +13,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use super::sign::{Draft, Signer};
 
 /// The bucket that everything goes to.
-pub(super) const BUCKET: &str = "bench";
+pub(in crate::bench) const BUCKET: &str = "bench";
 /// The longest head of an answer.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The time that a server may be silent.
@@ -21,14 +21,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server, and how it is asked.
 #[derive(Clone)]
-pub(super) struct Target {
+pub(in crate::bench) struct Target {
     pub address: SocketAddr,
     pub signer: Signer,
 }
 
 /// One kind of request.
 #[derive(Clone)]
-pub(super) enum Work {
+pub(in crate::bench) enum Work {
     /// A body to keys of which each is new, named after `prefix`.
     Put { prefix: String, body: Bytes },
     /// Bodies of `size` bytes: those that `writers` connections put with `keys` requests each under this prefix.
@@ -42,13 +42,13 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be signed.
-    pub(super) fn head(&self, draft: &Draft<'_>) -> Result<String> {
+    pub(in crate::bench) fn head(&self, draft: &Draft<'_>) -> Result<String> {
         let host = self.address.to_string();
         self.signer.sign(&Draft { host: &host, ..*draft })
     }
 
     /// Makes the bucket.
-    pub(super) fn make_bucket(&self) -> Result<()> {
+    pub(in crate::bench) fn make_bucket(&self) -> Result<()> {
         let head = self.signer.head("PUT", self.address, &format!("/{BUCKET}"), 0)?;
         let mut connection = Connection::open(self.address)?;
         connection.exchange(&head, &[])?;
@@ -59,7 +59,7 @@ impl Target {
     ///
     /// # Errors
     /// If it is refused.
-    pub(super) fn head_of(&self, path: &str) -> Result<HeaderMap> {
+    pub(in crate::bench) fn head_of(&self, path: &str) -> Result<HeaderMap> {
         let head = self.signer.head("GET", self.address, path, 0)?;
         let mut connection = Connection::open(self.address)?;
         connection.exchange(&head, &[])?;
@@ -72,7 +72,12 @@ impl Target {
     }
 
     /// Requests a second over `connections`, while `span` lasts and until all that have begun are answered.
-    pub(super) fn rate(&self, work: &Work, connections: usize, span: Duration) -> Result<f64> {
+    pub(in crate::bench) fn rate(
+        &self,
+        work: &Work,
+        connections: usize,
+        span: Duration,
+    ) -> Result<f64> {
         let stop = AtomicBool::new(false);
         self.run(work, connections, &|_, _| !stop.load(Ordering::Relaxed), || {
             std::thread::sleep(span);
@@ -81,7 +86,12 @@ impl Target {
     }
 
     /// Requests a second where each connection sends `count` of them.
-    pub(super) fn rate_of(&self, work: &Work, connections: usize, count: u64) -> Result<f64> {
+    pub(in crate::bench) fn rate_of(
+        &self,
+        work: &Work,
+        connections: usize,
+        count: u64,
+    ) -> Result<f64> {
         self.run(work, connections, &|_, number| number < count, || {})
     }
 
@@ -155,7 +165,7 @@ impl Target {
 }
 
 /// One connection; opened anew where the server closes it.
-pub(super) struct Connection {
+pub(in crate::bench) struct Connection {
     address: SocketAddr,
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -166,7 +176,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn open(address: SocketAddr) -> Result<Self> {
+    pub(in crate::bench) fn open(address: SocketAddr) -> Result<Self> {
         Ok(Self {
             address,
             stream: connect(address)?,
@@ -177,7 +187,7 @@ impl Connection {
     }
 
     /// A field of the head of the last answer.
-    pub(super) fn field(&self, name: &str) -> Option<&str> {
+    pub(in crate::bench) fn field(&self, name: &str) -> Option<&str> {
         self.answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 
@@ -185,7 +195,7 @@ impl Connection {
     ///
     /// # Errors
     /// If it has none.
-    pub(super) fn element(&self, name: &str) -> Result<String> {
+    pub(in crate::bench) fn element(&self, name: &str) -> Result<String> {
         let body = self.buffer.get(self.body.clone()).unwrap_or_default();
         let text = String::from_utf8_lossy(body).into_owned();
         let rest = text.split_once(&format!("<{name}>")).map(|(_, rest)| rest);
@@ -197,7 +207,7 @@ impl Connection {
     ///
     /// # Errors
     /// If it is refused.
-    pub(super) fn exchange(&mut self, head: &str, body: &[u8]) -> Result<usize> {
+    pub(in crate::bench) fn exchange(&mut self, head: &str, body: &[u8]) -> Result<usize> {
         let read = self.ask(head, body)?;
         if !self.answer.starts_with("http/1.1 2") {
             let shown = self.buffer.get(self.body.clone()).unwrap_or_default();
@@ -207,7 +217,7 @@ impl Connection {
     }
 
     /// The same for a request that may be refused.
-    pub(super) fn ask(&mut self, head: &str, body: &[u8]) -> Result<usize> {
+    pub(in crate::bench) fn ask(&mut self, head: &str, body: &[u8]) -> Result<usize> {
         if body.len() <= 64 * 1024 {
             // One write, so that a small request is one packet.
             let mut whole = Vec::with_capacity(head.len() + body.len());

@@ -4,11 +4,11 @@
 
 mod express;
 mod limit;
-mod load;
+pub(super) mod load;
 mod modes;
 mod parts;
 mod peer;
-mod sign;
+pub(super) mod sign;
 mod stalled;
 
 use std::process::Command;

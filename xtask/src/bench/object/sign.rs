@@ -8,8 +8,8 @@ use p256::ecdsa::signature::Signer as _;
 use p256::ecdsa::{Signature, SigningKey};
 use sha2::{Digest, Sha256};
 
-pub(super) const ACCESS_KEY: &str = "BENCHACCESSKEY";
-pub(super) const SECRET_KEY: &str = "bench-secret-for-this-run-alone";
+pub(in crate::bench) const ACCESS_KEY: &str = "BENCHACCESSKEY";
+pub(in crate::bench) const SECRET_KEY: &str = "bench-secret-for-this-run-alone";
 const REGION: &str = "us-east-1";
 const PAYLOAD: &str = "UNSIGNED-PAYLOAD";
 const PAIR_ALGORITHM: &str = "AWS4-ECDSA-P256-SHA256";
@@ -25,7 +25,7 @@ enum Key {
 
 /// Signs requests, whose bodies nobody digests.
 #[derive(Clone)]
-pub(super) struct Signer {
+pub(in crate::bench) struct Signer {
     key: Key,
     access_key: String,
     algorithm: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct Signer {
 
 /// A request that nobody has signed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Draft<'d> {
+pub(in crate::bench) struct Draft<'d> {
     pub method: &'d str,
     pub host: &'d str,
     pub path: &'d str,
@@ -51,12 +51,16 @@ pub(super) struct Draft<'d> {
 
 impl Signer {
     /// A signer for the next fifteen minutes.
-    pub(super) fn now() -> Result<Self> {
+    pub(in crate::bench) fn now() -> Result<Self> {
         Self::of_service("s3", ACCESS_KEY, SECRET_KEY)
     }
 
     /// The same for a service and an access key.
-    pub(super) fn of_service(service: &str, access_key: &str, secret: &str) -> Result<Self> {
+    pub(in crate::bench) fn of_service(
+        service: &str,
+        access_key: &str,
+        secret: &str,
+    ) -> Result<Self> {
         let (stamp, date) = moment()?;
         let start = format!("AWS4{secret}").into_bytes();
         let key = [&date, REGION, service, "aws4_request"]
@@ -73,14 +77,18 @@ impl Signer {
     }
 
     /// A signer in a session, for as long as that lasts.
-    pub(super) fn of_session(access_key: &str, secret: &str, token: &str) -> Result<Self> {
+    pub(in crate::bench) fn of_session(
+        access_key: &str,
+        secret: &str,
+        token: &str,
+    ) -> Result<Self> {
         let mut signer = Self::of_service("s3express", access_key, secret)?;
         signer.headers.push(("x-amz-s3session-token", token.to_owned()));
         Ok(signer)
     }
 
     /// A signer with the pair that follows from the secret.
-    pub(super) fn with_key_pair() -> Result<Self> {
+    pub(in crate::bench) fn with_key_pair() -> Result<Self> {
         let (stamp, date) = moment()?;
         Ok(Self {
             key: Key::Pair(Box::new(private_key()?)),
@@ -93,7 +101,7 @@ impl Signer {
     }
 
     /// The head of a request with a body of `length` bytes.
-    pub(super) fn head(
+    pub(in crate::bench) fn head(
         &self,
         method: &str,
         address: SocketAddr,
@@ -106,7 +114,7 @@ impl Signer {
     }
 
     /// The head of a request.
-    pub(super) fn sign(&self, draft: &Draft<'_>) -> Result<String> {
+    pub(in crate::bench) fn sign(&self, draft: &Draft<'_>) -> Result<String> {
         let Draft { method, host, path, query, headers, length } = *draft;
         let mut fields =
             vec![("host", host), ("x-amz-content-sha256", PAYLOAD), ("x-amz-date", &self.stamp)];
