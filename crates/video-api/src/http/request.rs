@@ -15,7 +15,7 @@ use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
 use crate::api::parameter::{boolean, check_global};
-use crate::api::response::ESCAPED_BASE;
+use crate::api::response::address::ESCAPED_BASE;
 use crate::api::schema::Shape;
 use crate::upload::location::{AddressHeaders, base_url};
 

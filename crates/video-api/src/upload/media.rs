@@ -187,7 +187,7 @@ impl Reader {
     ///
     /// # Errors
     /// `Store`, `Blob`.
-    pub(crate) fn open_at(
+    pub fn open_at(
         &self,
         offset: u64,
         bytes_max: u64,

@@ -119,6 +119,7 @@ impl Browser {
     }
 
     /// Puts tabs back that were dragged out and given up: they stand where they stood, and nobody is shown anew.
+    #[cfg(feature = "replay")] // Others drag to an end; the recorded pointer alone gives up on the way.
     pub(crate) fn drag_back(
         &mut self,
         tabs: &[TabId],
@@ -170,6 +171,7 @@ impl Browser {
     }
 
     /// Drags a tab that is held along its strip. At the edge of its group it leaves that first, as soon as it goes outwards.
+    #[cfg(feature = "replay")] // Others name where a tab ends; the recorded pointer alone goes there step by step.
     pub(crate) fn drag_within(&mut self, id: TabId, to: usize, way: i64) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let members = tab.group.map(|group| self.strips().members(group)).unwrap_or_default();

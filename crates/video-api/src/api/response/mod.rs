@@ -2,12 +2,12 @@
 //!
 //! Text is compact JSON, and the byte [`BASE`] stands where the address of the service goes: the shell knows it.
 
-mod address;
+pub(crate) mod address;
 pub mod download;
 mod print;
 
 pub use address::BASE;
-pub(crate) use address::{ESCAPED_BASE, escape_base, unescape_base};
+pub(crate) use address::{escape_base, unescape_base};
 use download::Download;
 pub use print::{filled, indented, pretty, with_base};
 
