@@ -37,9 +37,9 @@ fn a_leader_that_is_cut_off_under_load_loses_nothing_that_was_acknowledged() {
     under_load(&store, 2, || {
         let leader = leader(&cluster);
         cluster.borrow().pause(leader).unwrap();
-        let acknowledged = store.get(b"shared").unwrap().version;
+        let acknowledged = store.get(b"shared").unwrap().version();
         // The others go on without it, and the store with them.
-        while store.get(b"shared").unwrap().version == acknowledged {
+        while store.get(b"shared").unwrap().version() == acknowledged {
             std::thread::yield_now();
         }
         cluster.borrow().go_on(leader).unwrap();
