@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{SharedKeyValue, Span, StoreError, run_blocking};
+use triptych_core::kv::{SharedKeyValue, Span, StoreError, Tx, run_blocking};
 
 const WRITERS: u64 = 8;
 /// Acknowledged writes that come before each fault, so that there is load when it comes.
@@ -19,23 +19,39 @@ struct Told {
     stop: AtomicBool,
 }
 
+/// What one writer was told.
+#[derive(Default)]
+struct Written {
+    acknowledged: u64,
+    /// Writes of which the store could not say what became of them.
+    unknown: u64,
+}
+
 /// Adds one to a counter of its own and to one that all share, and leaves a row for each, until it is stopped.
-fn write(store: &dyn SharedKeyValue, writer: u64, told: &Told) -> u64 {
+fn write(store: &dyn SharedKeyValue, writer: u64, told: &Told) -> Written {
     let mut ids = SeededIds::from_number(1_000 + writer);
-    let mut own = 0_u64;
+    let mut written = Written::default();
     while !told.stop.load(Ordering::Relaxed) {
         let done = run_blocking(store, &mut ids, 10_000, |tx, _| {
-            for counter in [format!("own/{writer}"), "shared".to_owned()] {
+            let add_one = |tx: &mut Tx<'_>, counter: String| {
                 let count = tx.get(counter.as_bytes())?.map_or(0, |bytes| number(&bytes));
                 tx.put(counter, (count + 1).to_be_bytes().to_vec());
-            }
+                Ok::<_, StoreError>(count)
+            };
+            let own = add_one(tx, format!("own/{writer}"))?;
+            add_one(tx, "shared".to_owned())?;
             tx.put(format!("row/{writer}/{own:08}"), "there");
             Ok(())
         });
         match done {
             Ok(()) => {
-                own += 1;
+                written.acknowledged += 1;
                 told.acknowledged.fetch_add(1, Ordering::Relaxed);
+            }
+            // Written or not: the next attempt counts on from what is there.
+            Err(StoreError::OutcomeUnknown) => {
+                written.unknown += 1;
+                store.wait_until_reached(super::PATIENCE).unwrap();
             }
             // Nothing was written: the next attempt leaves the same row.
             Err(StoreError::Unavailable(_)) => {
@@ -45,7 +61,7 @@ fn write(store: &dyn SharedKeyValue, writer: u64, told: &Told) -> u64 {
             Err(error) => panic!("a writer was told {error}"),
         }
     }
-    own
+    written
 }
 
 fn number(bytes: &Bytes) -> u64 {
@@ -74,14 +90,24 @@ pub(crate) fn under_load<S: SharedKeyValue + 'static>(
         fault();
     }
     told.stop.store(true, Ordering::Relaxed);
-    let written: Vec<u64> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
-    for (writer, own) in written.iter().enumerate() {
-        let count = store.get(format!("own/{writer}").as_bytes()).unwrap().value.unwrap();
-        assert_eq!(number(&count), *own, "writer {writer}");
+    let written: Vec<_> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
+    let counted = |counter: &str| {
+        store.get(counter.as_bytes()).unwrap().value.map_or(0, |bytes| number(&bytes))
+    };
+    let mut sum = 0;
+    for (writer, Written { acknowledged, unknown }) in written.iter().enumerate() {
+        let count = counted(&format!("own/{writer}"));
+        let most = acknowledged + unknown;
+        assert!(
+            (*acknowledged..=most).contains(&count),
+            "writer {writer}: {count} of {acknowledged} to {most}"
+        );
         let rows = store.scan(&Span::of(format!("row/{writer}/")), 100_000).unwrap().rows.len();
-        assert_eq!(rows as u64, *own, "rows of writer {writer}");
+        assert_eq!(rows as u64, count, "rows of writer {writer}");
+        sum += count;
     }
-    let shared = number(&store.get(b"shared").unwrap().value.unwrap());
-    assert_eq!(shared, written.iter().sum::<u64>(), "the counter that all share");
-    println!("{shared} writes, {:?}, {:?} refused", store.stats(), told.refused);
+    let shared = counted("shared");
+    assert_eq!(shared, sum, "the counter that all share");
+    let unknown: u64 = written.iter().map(|written| written.unknown).sum();
+    println!("{shared} writes, {:?}, {:?} refused, {unknown} unknown", store.stats(), told.refused);
 }
