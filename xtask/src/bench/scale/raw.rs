@@ -75,7 +75,14 @@ impl Engines {
             let key = Bytes::from(format!("{:02x}/{number}", number % 256));
             let mut expectations = self.guards.clone();
             expectations.push((key.clone(), Version::ABSENT));
-            engine.commit(Batch { expectations, ..write_of(&key) }).wait().map(drop)
+            let batch = Batch { expectations, ..write_of(&key) };
+            loop {
+                // PostgreSQL ends one of two transactions also where they only stand side by side in an index; services try again, too.
+                match engine.commit(batch.clone()).wait() {
+                    Err(StoreError::Conflict) => {}
+                    committed => return committed.map(drop),
+                }
+            }
         })
     }
 
