@@ -19,7 +19,7 @@ struct Told {
     stop: AtomicBool,
 }
 
-/// What one writer was told.
+/// The answers that one writer was given.
 #[derive(Default)]
 struct Written {
     acknowledged: u64,
