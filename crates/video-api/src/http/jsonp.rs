@@ -24,7 +24,7 @@ impl Callback {
     }
 
     /// The answer as a script, with status 200 whatever happened: a page reads the status from what is inside.
-    /// What is no JSON, as a page of the player, stays what it is.
+    /// An answer other than JSON, as a page of the player, stays as it is.
     pub(super) fn wrap(&self, mut response: ApiResponse) -> ApiResponse {
         let mut headers = response.headers.iter();
         let is_json = headers.any(|(name, value)| *name == CONTENT_TYPE && value.starts_with(JSON));

@@ -61,11 +61,13 @@ impl Kind {
             let name = format!("{}, instances: {count}", self.request);
             at(&name);
             let (mut own, mut raw) = (0.0, 0.0);
+            busy = Busy::default();
             for turn in 0..TURNS {
                 raw += engine(count)? / TURNS as f64;
                 let (rate, taken) = instances(count, turn)?;
                 own += rate / TURNS as f64;
-                busy = taken;
+                busy.database += taken.database / TURNS as f64;
+                busy.instances += taken.instances / TURNS as f64;
             }
             let row = |limit: (&str, f64), expected| Row {
                 what: name.clone(),

@@ -77,7 +77,8 @@ impl Engines {
             expectations.push((key.clone(), Version::ABSENT));
             let batch = Batch { expectations, ..write_of(&key) };
             loop {
-                // PostgreSQL ends one of two transactions also where they only stand side by side in an index; services try again, too.
+                // Where transactions stand side by side in an index PostgreSQL ends all but one; after its last attempt the engine calls it a
+                // conflict, which services try again, too.
                 match engine.commit(batch.clone()).wait() {
                     Err(StoreError::Conflict) => {}
                     committed => return committed.map(drop),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use etcd_client::{
-    Client, Compare, CompareOp, ConnectOptions, Error, KvClient, LeaseClient, PutOptions, Txn,
-    TxnOp, TxnOpResponse, TxnResponse,
+    Client, Compare, CompareOp, ConnectOptions, Error, GetOptions, KvClient, LeaseClient,
+    PutOptions, SortOrder, SortTarget, Txn, TxnOp, TxnOpResponse, TxnResponse,
 };
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -14,9 +14,9 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use super::keys::Keys;
 use super::url::EtcdUrl;
-use super::{Range, StoredRow, TRANSACTION_OPERATIONS, tls};
-use crate::kv::shared::ConnectError;
-use crate::kv::{Batch, Found, Version};
+use super::{TRANSACTION_OPERATIONS, tls};
+use crate::kv::shared::{ConnectError, Scan, StoredRow};
+use crate::kv::{Batch, Found, Order, Version};
 
 /// Time for an answer, after which the connection counts as lost.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
@@ -248,18 +248,15 @@ impl Lane {
         Ok(found.collect())
     }
 
-    /// The rows of several ranges, in their order, all of one moment.
-    pub(super) async fn ranges(
+    /// The rows of each of several scans, in their order, all of one moment.
+    pub(super) async fn scan_many(
         &self,
-        ranges: &[Range],
+        scans: &[Scan],
         keys: &Keys,
     ) -> Result<Vec<Vec<StoredRow>>, Failure> {
-        let operations = ranges
-            .iter()
-            .map(|(from, options)| TxnOp::get(from.clone(), Some(options.clone())))
-            .collect::<Vec<_>>();
+        let operations: Vec<_> = scans.iter().map(|scan| range(scan, keys)).collect();
         let found = rows_of(&self.txn(Txn::new().and_then(operations)).await?);
-        if found.len() != ranges.len() {
+        if found.len() != scans.len() {
             return Err(Failure::Refused("the server answered for other ranges".to_owned()));
         }
         let own = |row: etcd_client::KeyValue| {
@@ -270,6 +267,17 @@ impl Lane {
         };
         Ok(found.into_iter().map(|rows| rows.into_iter().filter_map(own).collect()).collect())
     }
+}
+
+/// The operation that reads the range of a scan.
+fn range(scan: &Scan, keys: &Keys) -> TxnOp {
+    let before = scan.before.as_ref().map_or_else(|| keys.past_rows(), |key| keys.row(key));
+    let options = GetOptions::new().with_range(before).with_limit(scan.rows());
+    let options = match scan.order {
+        Order::Ascending => options,
+        Order::Descending => options.with_sort(SortTarget::Key, SortOrder::Descend),
+    };
+    TxnOp::get(keys.row(&scan.from), Some(options))
 }
 
 fn is_absent(key: &[u8]) -> Compare {

@@ -15,13 +15,10 @@ mod testing;
 mod tls;
 mod url;
 
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bytes::Bytes;
-use etcd_client::{GetOptions, SortOrder, SortTarget};
 use tokio::time::{sleep, timeout};
 
 use self::failure::Failure;
@@ -31,9 +28,10 @@ use self::pool::Pool;
 pub use self::testing::EtcdCluster;
 pub use self::url::{EtcdUrl, EtcdUrlError};
 use super::shared::{
-    ASK_AGAIN, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, unavailable, wait,
+    ASK_AGAIN, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, read_together,
+    unavailable, wait,
 };
-use super::{Batch, Found, KeyValue, Order, Page, SCANS_MAX, Span, StoreError, Version, check_key};
+use super::{Batch, Found, KeyValue, Page, Span, StoreError, Version, check_key};
 use crate::id::SeededIds;
 use crate::pending::Pending;
 
@@ -113,34 +111,6 @@ impl Etcd {
     }
 }
 
-impl Etcd {
-    /// The range of a span, for one row more than a limit, which tells whether there are more; `None` where it can hold nothing.
-    fn range(&self, span: &Span, limit: usize) -> Option<Range> {
-        let (bounds, keys) = (span.bounds(), &self.pool.keys);
-        if bounds.is_empty() {
-            return None;
-        }
-        // The next key after another has a zero more.
-        let from = match bounds.lower() {
-            Bound::Included(low) => keys.row(low),
-            Bound::Excluded(low) => [&keys.row(low)[..], &[0]].concat(),
-            Bound::Unbounded => keys.row(&[]),
-        };
-        let before = match bounds.upper() {
-            Bound::Excluded(high) => keys.row(high),
-            Bound::Included(high) => [&keys.row(high)[..], &[0]].concat(),
-            Bound::Unbounded => keys.past_rows(),
-        };
-        let asked = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-        let options = GetOptions::new().with_range(before).with_limit(asked);
-        let options = match span.order {
-            Order::Ascending => options,
-            Order::Descending => options.with_sort(SortTarget::Key, SortOrder::Descend),
-        };
-        Some((from, options))
-    }
-}
-
 impl KeyValue for Etcd {
     fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
         Ok(self.get_many(&[key])?.pop().unwrap_or_default())
@@ -165,25 +135,12 @@ impl KeyValue for Etcd {
     }
 
     fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
-        let mut pages = Vec::with_capacity(scans.len());
-        for some in scans.chunks(SCANS_MAX) {
-            // Nothing is asked for a span that can hold nothing.
-            let asked = some.iter().map(|(span, limit)| self.range(span, *limit));
-            let asked: Arc<[Range]> = asked.flatten().collect();
-            let found = match asked.is_empty() {
-                true => Vec::new(),
-                false => self.read(move |lane, pool| {
-                    let asked = Arc::clone(&asked);
-                    async move { lane.ranges(&asked, &pool.keys).await }
-                })?,
-            };
-            let mut found = found.into_iter();
-            pages.extend(some.iter().map(|(span, limit)| match span.bounds().is_empty() {
-                true => Page::default(),
-                false => page(found.next().unwrap_or_default(), *limit),
-            }));
-        }
-        Ok(pages)
+        read_together(scans, |some| {
+            self.read(move |lane, pool| {
+                let some = Arc::clone(&some);
+                async move { lane.scan_many(&some, &pool.keys).await }
+            })
+        })
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
@@ -217,25 +174,6 @@ impl SharedKeyValue for Etcd {
     fn connection(&self) -> StoreConnection<'_> {
         StoreConnection { link: &self.pool.link, thread: &self.thread }
     }
-}
-
-/// The page of the rows that were found, of which one more than its limit was asked for.
-fn page(mut rows: Vec<StoredRow>, limit: usize) -> Page {
-    let more = rows.len() > limit;
-    rows.truncate(limit);
-    let seen = rows.iter().map(|row| row.version).max().unwrap_or_default();
-    let rows = rows.into_iter().map(|row| (row.key, row.value)).collect();
-    Page { rows, more, seen }
-}
-
-/// A range of keys: the first of them, and how the rest is read.
-type Range = (Vec<u8>, GetOptions);
-
-/// A row as it is stored.
-struct StoredRow {
-    key: Bytes,
-    value: Bytes,
-    version: Version,
 }
 
 impl std::fmt::Debug for Etcd {

@@ -13,12 +13,11 @@ use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Client, Row, Statement};
 
 use super::failure::Failure;
-use super::scan::Scan;
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use super::{schema, tls};
-use crate::kv::shared::ConnectError;
-use crate::kv::{Batch, Found, Order, Version};
+use crate::kv::shared::{ConnectError, Scan, StoredRow};
+use crate::kv::{Batch, KEY_BYTES_MAX, Order, Version};
 
 /// Time for a connection to be ready for use.
 const READY_MAX: Duration = Duration::from_secs(10);
@@ -35,6 +34,9 @@ const PLANS: [&str; 6] = [
     "SET enable_sort = off",
     "SET plan_cache_mode = force_generic_plan",
 ];
+
+/// The end of all keys: longer than any, and greater.
+const PAST_ALL: [u8; KEY_BYTES_MAX + 1] = [u8::MAX; KEY_BYTES_MAX + 1];
 
 /// The work of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,7 +213,7 @@ impl Lane {
     /// The rows of several keys, in any order.
     pub(super) async fn get(&self, keys: &[&[u8]]) -> Result<Vec<StoredRow>, Failure> {
         let rows = self.rows(&self.statements.get, &[&keys]).await?;
-        rows.iter().map(StoredRow::read).collect()
+        rows.iter().map(stored).collect()
     }
 
     /// The rows of each of several scans: their statements follow each other, and their answers are waited for together.
@@ -227,8 +229,9 @@ impl Lane {
             Order::Ascending => ascending,
             Order::Descending => descending,
         };
-        let rows = self.rows(statement, &[&scan.from, &scan.before, &scan.limit]).await?;
-        rows.iter().map(StoredRow::read).collect()
+        let before = scan.before.as_deref().unwrap_or(&PAST_ALL);
+        let rows = self.rows(statement, &[&scan.from, &before, &scan.rows()]).await?;
+        rows.iter().map(stored).collect()
     }
 
     async fn rows(
@@ -258,18 +261,10 @@ fn is_for_reading_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
 
-/// A row as it is stored.
-pub(super) struct StoredRow {
-    pub(super) key: Bytes,
-    pub(super) found: Found,
-}
-
-impl StoredRow {
-    fn read(row: &Row) -> Result<Self, Failure> {
-        let bytes = |at| column::<&[u8]>(row, at).map(Bytes::copy_from_slice);
-        let version = Version(column::<i64>(row, 2)?.unsigned_abs());
-        Ok(Self { key: bytes(0)?, found: Found { value: Some(bytes(1)?), seen: version } })
-    }
+fn stored(row: &Row) -> Result<StoredRow, Failure> {
+    let bytes = |at| column::<&[u8]>(row, at).map(Bytes::copy_from_slice);
+    let version = Version(column::<i64>(row, 2)?.unsigned_abs());
+    Ok(StoredRow { key: bytes(0)?, value: bytes(1)?, version })
 }
 
 fn column<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> Result<T, Failure> {

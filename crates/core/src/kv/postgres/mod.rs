@@ -8,7 +8,6 @@ mod commit;
 mod connection;
 mod failure;
 mod pool;
-mod scan;
 mod schema;
 mod statements;
 #[cfg(feature = "testing")]
@@ -24,18 +23,17 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use self::commit::{Asker, pause};
-use self::connection::{Lane, Role, StoredRow};
+use self::connection::{Lane, Role};
 use self::failure::Failure;
 use self::pool::Pool;
-use self::scan::Scan;
 #[cfg(feature = "testing")]
 pub use self::testing::PostgresServer;
 pub use self::url::{PostgresUrl, PostgresUrlError};
 use super::shared::{
-    ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, unavailable,
-    wait,
+    ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, read_together,
+    unavailable, wait,
 };
-use super::{Batch, Found, KeyValue, Page, SCANS_MAX, Span, StoreError, Version, check_key};
+use super::{Batch, Found, KeyValue, Page, Span, StoreError, Version, check_key};
 use crate::id::SeededIds;
 use crate::pending::Pending;
 
@@ -134,15 +132,6 @@ impl Postgres {
     }
 }
 
-/// The page of the rows that were found, of which one more than its limit was asked for.
-fn page(mut rows: Vec<StoredRow>, limit: usize) -> Page {
-    let more = rows.len() > limit;
-    rows.truncate(limit);
-    let seen = rows.iter().map(|row| row.found.seen).max().unwrap_or_default();
-    let rows = rows.into_iter().map(|row| (row.key, row.found.value.unwrap_or_default()));
-    Page { rows: rows.collect(), more, seen }
-}
-
 /// Forgets the ids of batches that nobody asks for any more, in steps, as long as the engine lives.
 async fn keep_forgetting(pool: Arc<Pool>) {
     loop {
@@ -183,7 +172,10 @@ impl KeyValue for Postgres {
                 lane.get(&keys).await
             }
         })?;
-        let found: BTreeMap<_, _> = rows.into_iter().map(|row| (row.key, row.found)).collect();
+        let found: BTreeMap<_, _> = rows
+            .into_iter()
+            .map(|row| (row.key, Found { value: Some(row.value), seen: row.version }))
+            .collect();
         Ok(keys.iter().map(|key| found.get(*key).cloned().unwrap_or_default()).collect())
     }
 
@@ -192,17 +184,12 @@ impl KeyValue for Postgres {
     }
 
     fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
-        let mut pages = Vec::with_capacity(scans.len());
-        for some in scans.chunks(SCANS_MAX) {
-            let asked: Arc<[Scan]> =
-                some.iter().map(|(span, limit)| Scan::of(span, *limit)).collect();
-            let found = self.read(move |lane| {
-                let asked = Arc::clone(&asked);
-                async move { lane.scan_many(&asked).await }
-            })?;
-            pages.extend(found.into_iter().zip(some).map(|(rows, (_, limit))| page(rows, *limit)));
-        }
-        Ok(pages)
+        read_together(scans, |some| {
+            self.read(move |lane| {
+                let some = Arc::clone(&some);
+                async move { lane.scan_many(&some).await }
+            })
+        })
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

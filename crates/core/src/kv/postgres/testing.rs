@@ -126,7 +126,7 @@ impl PostgresServer {
     /// Runs SQL as an administrator and gives what it answers, a line a row.
     ///
     /// # Errors
-    /// What the server said.
+    /// A sentence for a statement that the server refuses, or if it cannot be asked.
     pub fn run(&self, sql: &str) -> std::io::Result<String> {
         let mut command = self.command("psql");
         let done = command.args(["-XqtA", "-v", "ON_ERROR_STOP=1", "-d", &self.url(), "-c", sql]);

@@ -2,6 +2,7 @@
 
 mod engine_thread;
 mod link;
+mod scan;
 mod stats;
 
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 pub(super) use self::engine_thread::{EngineThread, unavailable, wait};
 pub(super) use self::link::{ConnectError, Link};
+pub(super) use self::scan::{Scan, StoredRow, read_together};
 pub use self::stats::SharedStats;
 use super::{KeyValue, StoreError};
 use crate::pending::Pending;
