@@ -50,7 +50,11 @@ fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         Some(WINDOW_ID_CURRENT) => Some(call.current_window(browser)?.0),
         other => other,
     };
-    let found = browser.strips().groups().filter(|group| {
+    // Window by window, the one that had the focus last first.
+    let windows = browser.focus().order().iter();
+    let groups = windows
+        .flat_map(|window| browser.strips().groups().filter(|group| group.window == *window));
+    let found = groups.filter(|group| {
         call.boolean(0, "collapsed").is_none_or(|wanted| wanted == group.collapsed)
             && call.boolean(0, "shared").is_none_or(|wanted| !wanted)
             && call.text(0, "color").is_none_or(|wanted| wanted == group.color)

@@ -5,7 +5,7 @@ use crate::browser::user_action::UserAction;
 use crate::browser::window::Window;
 use crate::error::Error;
 use crate::id::TabId;
-use crate::replay::pointer::{Grip, Pointer, act};
+use crate::replay::pointer::{Grip, Pointer, act, carry};
 use crate::replay::strip_layout::{STRIP_HEIGHT, lefts, place_of};
 
 impl Pointer {
@@ -17,7 +17,9 @@ impl Pointer {
         let target = grip.home;
         let Some(window) = browser.window(target).ok().filter(|home| self.is_over_strip(home))
         else {
-            return Ok(());
+            let own = browser.window(browser.tab(grip.tab)?.window)?;
+            let (own, size) = (own.id, place_of(own));
+            return carry(browser, own, (self.x, self.y), (size, grip.hold));
         };
         let left = self.x - place_of(window).left - grip.offset;
         let edges = lefts(browser, window).into_iter().enumerate();
@@ -25,6 +27,7 @@ impl Pointer {
         let index = nearest.map_or(0, |(index, _)| index);
         browser.drag_into(&held(browser, &grip)?, target, index)?;
         (grip.is_out, grip.from_x, grip.from_index) = (false, self.x, index);
+        grip.hold.0 = self.x - place_of(browser.window(target)?).left;
         self.grip = Some(grip);
         Ok(())
     }

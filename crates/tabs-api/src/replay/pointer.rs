@@ -3,8 +3,9 @@
 //! The places are those of the recorded browser's window.
 
 use crate::browser::Browser;
+use crate::browser::strip::WindowPlacement;
 use crate::browser::user_action::{MenuEntry, UserAction};
-use crate::browser::window::Window;
+use crate::browser::window::{Bounds, Window};
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 use crate::js_value::JsValue;
@@ -48,6 +49,8 @@ pub(super) struct Grip {
     pub(super) from_index: usize,
     /// The distance of the pointer from its left edge.
     pub(super) offset: i64,
+    /// The place of the pointer in the window, which it keeps in one of the tab's own.
+    pub(super) hold: (i64, i64),
     /// The tab that was active before it was taken hold of.
     former: Option<TabId>,
     /// True if it is one of several that are highlighted, which stay so while they are dragged.
@@ -220,6 +223,7 @@ impl Pointer {
             from_x: self.x,
             from_index: index,
             offset: self.within(window).0 - left,
+            hold: self.within(window),
             former,
             is_mate,
             is_dragging: false,
@@ -253,16 +257,19 @@ impl Pointer {
             browser.select(grip.tab, held.iter().copied().collect())?;
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
+        let (place, hold) = (place_of(window), grip.hold);
         // With all its tabs the window itself moves.
         if held.len() == window.tabs.len() {
-            return Ok(());
+            return carry(browser, window.id, (x, y), (place, hold));
         }
-        if y - place_of(window).top > STRIP_HEIGHT + STRIP_MARGIN {
+        if y - place.top > STRIP_HEIGHT + STRIP_MARGIN {
             grip.is_out = true;
             let mut tabs = vec![grip.tab];
             tabs.extend(held.into_iter().filter(|tab| *tab != grip.tab));
-            return browser.drag_held_out(&tabs, grip.former).map(drop);
+            let target = browser.drag_held_out(&tabs, grip.former)?;
+            return carry(browser, target, (x, y), (place, hold));
         }
+        grip.hold.0 = x - place.left;
         let to = dragged_to(grip.from_index, way, tab_width(browser, window));
         if held.len() > 1 {
             let before = held.iter().take_while(|tab| **tab != grip.tab).count();
@@ -318,6 +325,23 @@ impl Pointer {
             _ => Ok(()),
         }
     }
+}
+
+/// Puts a window that is dragged where the pointer, which is at a place, keeps its hold in it; it is as large as that which it comes from.
+pub(super) fn carry(
+    browser: &mut Browser,
+    window: WindowId,
+    (x, y): (i64, i64),
+    (size, hold): (Bounds, (i64, i64)),
+) -> Result<(), Error> {
+    let placement = WindowPlacement {
+        left: Some(x - hold.0),
+        top: Some(y - hold.1),
+        width: Some(size.width),
+        height: Some(size.height),
+        state: None,
+    };
+    browser.place_window(window, placement)
 }
 
 fn is_command(word: &JsValue) -> bool {

@@ -24,6 +24,9 @@ const KEYS: &[(&str, usize)] = &[
     ("ctrl+1", 1),
     ("ctrl+2", 1),
     ("ctrl+9", 1),
+    ("ctrl+8", 1),
+    ("ctrl+F4", 1),
+    ("ctrl+Page_Up", 1),
     ("ctrl+Page_Down", 1),
     ("ctrl+shift+Page_Down", 2),
     ("ctrl+shift+Page_Up", 2),
@@ -39,12 +42,30 @@ const KEYS: &[(&str, usize)] = &[
 pub(super) fn line(random: &mut Random, tabs: usize) -> Vec<Value> {
     let whole = tabs.clamp(1, TABS_MAX);
     let (x, y) = place(random.below(whole));
-    let words = match random.below(10) {
+    let words = match random.below(11) {
         0 | 1 => json!(["xdotool", "mousemove", x, y, "click", 1]),
         2 => json!(["xdotool", "mousemove", x, y, "click", 2]),
         3 => json!(["xdotool", "mousemove", x, y, "keydown", "ctrl", "click", 1, "keyup", "ctrl"]),
         4 => {
             json!(["xdotool", "mousemove", x, y, "keydown", "shift", "click", 1, "keyup", "shift"])
+        }
+        5 => {
+            json!([
+                "xdotool",
+                "mousemove",
+                x,
+                y,
+                "keydown",
+                "ctrl",
+                "keydown",
+                "shift",
+                "click",
+                1,
+                "keyup",
+                "ctrl",
+                "keyup",
+                "shift"
+            ])
         }
         _ => json!(["xdotool", "key", random.weighted(KEYS).copied().unwrap_or("F5")]),
     };

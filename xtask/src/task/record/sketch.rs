@@ -36,7 +36,17 @@ pub(super) struct Sketch {
     pub windows: Vec<Window>,
     /// The ports that were opened.
     pub ports: Vec<String>,
+    /// Windows that were closed, and tabs, each in a window of its own as far as this knows; the last one at the end.
+    closed: Vec<Closed>,
     counts: [usize; 4],
+}
+
+/// A tab or a window that `sessions.restore` brings back.
+#[derive(Debug, Clone)]
+enum Closed {
+    /// A tab, with the name of the window that it was in.
+    Tab(Tab, String),
+    Window(Window),
 }
 
 /// The tab that is never closed, so that a window stays open and with it the browser.
@@ -47,7 +57,8 @@ impl Sketch {
     pub(super) fn new() -> Self {
         let tab = Tab::new(FIRST.to_owned(), "about:blank");
         let window = Window { name: "$W1".to_owned(), is_normal: true, tabs: vec![tab] };
-        Self { windows: vec![window], ports: Vec::new(), counts: [1, 1, 0, 0] }
+        let (ports, closed) = (Vec::new(), Vec::new());
+        Self { windows: vec![window], ports, closed, counts: [1, 1, 0, 0] }
     }
 
     /// All tabs.
@@ -104,7 +115,7 @@ impl Sketch {
             "tabs.create" => self.create(step, &first),
             "tabs.duplicate" => self.duplicate(step, &first),
             "tabs.discard" => self.discard(step, &first),
-            "tabs.remove" => names(&first).iter().for_each(|tab| drop(self.take(tab))),
+            "tabs.remove" => names(&first).iter().for_each(|tab| self.close(tab)),
             "tabs.move" => self.place(&names(&first), &second),
             "tabs.group" => self.group(step, &first),
             "tabs.ungroup" => {
@@ -114,8 +125,10 @@ impl Sketch {
             "tabs.update" => self.update(&first, &second),
             "windows.create" => self.open(step, &first),
             "windows.remove" => {
-                self.windows.retain(|window| Some(window.name.as_str()) != first.as_str())
+                let is_it = |window: &mut Window| Some(window.name.as_str()) == first.as_str();
+                self.closed.extend(self.windows.extract_if(.., is_it).map(Closed::Window));
             }
+            "sessions.restore" if step.args.is_empty() => self.restore(step),
             "tabGroups.move" => {
                 let group = first.as_str().map(str::to_owned);
                 let tabs: Vec<_> = self
@@ -141,6 +154,37 @@ impl Sketch {
             let at = window.tabs.iter().position(|tab| tab.name == name)?;
             Some(window.tabs.remove(at))
         })
+    }
+
+    fn close(&mut self, name: &str) {
+        let home = |window: &&Window| window.tabs.iter().any(|tab| tab.name == name);
+        let home = self.windows.iter().find(home).map(|window| window.name.clone());
+        let tab = self.take(name);
+        self.closed.extend(tab.zip(home).map(|(tab, home)| Closed::Tab(tab, home)));
+    }
+
+    /// Brings back what was closed last, under new names.
+    fn restore(&mut self, step: &mut Step) {
+        match self.closed.pop() {
+            Some(Closed::Tab(mut tab, home)) => {
+                let name = self.name('T');
+                step.save.push((name.clone(), "tab.id".to_owned()));
+                tab.name = format!("${name}");
+                self.put(tab, &serde_json::json!({ "windowId": home }));
+            }
+            Some(Closed::Window(mut window)) => {
+                let name = self.name('W');
+                step.save.push((name.clone(), "window.id".to_owned()));
+                window.name = format!("${name}");
+                for (at, tab) in window.tabs.iter_mut().enumerate() {
+                    let name = self.name('T');
+                    step.save.push((name.clone(), format!("window.tabs.{at}.id")));
+                    tab.name = format!("${name}");
+                }
+                self.windows.push(window);
+            }
+            None => {}
+        }
     }
 
     /// The window that a call names, else the first normal one.
@@ -352,8 +396,11 @@ mod tests {
         let saved = follow(&mut sketch, "tabs.group", json!([{ "tabIds": ["$T4"] }]));
         assert_eq!(saved, [("G1".to_owned(), String::new())]);
         assert_eq!(sketch.groups(), ["$G1"]);
+        follow(&mut sketch, "tabs.remove", json!(["$T3"]));
+        let saved = follow(&mut sketch, "sessions.restore", json!([]));
+        assert_eq!(saved, [("T5".to_owned(), "tab.id".to_owned())]);
         follow(&mut sketch, "tabs.discard", json!(["$T1"]));
         // A new group takes its tabs into the first window.
-        assert_eq!(sketch.closable(), ["$T4", "$T2", "$T3"]);
+        assert_eq!(sketch.closable(), ["$T4", "$T2", "$T5"]);
     }
 }

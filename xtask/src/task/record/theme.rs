@@ -369,6 +369,58 @@ pub(super) const THEMES: &[Theme] = &[
         pages: 30,
         ..PLAIN
     },
+    Theme {
+        name: "sessions",
+        operations: &[
+            ("sessions.restore", 6),
+            ("tabs.remove", 5),
+            ("windows.remove", 2),
+            ("windows.create", 2),
+            ("tabs.create", 2),
+            ("tabs.group", 4),
+            ("tabGroups.update", 3),
+            ("tabGroups.move", 1),
+            ("tabs.update", 3),
+            ("tabs.move", 1),
+            ("tabs.highlight", 1),
+            ("tabs.query", 1),
+        ],
+        second_window: 60,
+        pages: 40,
+        ..PLAIN
+    },
+    Theme {
+        name: "behind",
+        operations: &[
+            ("windows.create", 3),
+            ("windows.update", 4),
+            ("tabs.create", 3),
+            ("tabs.update", 5),
+            ("tabs.duplicate", 2),
+            ("tabs.discard", 2),
+            ("tabs.reload", 2),
+            ("tabs.goBack", 1),
+            ("tabs.detectLanguage", 2),
+            ("tabs.setZoom", 1),
+            ("tabs.move", 2),
+            ("tabs.remove", 1),
+            ("page", 4),
+            ("nap", 1),
+        ],
+        tabs: (1, 2),
+        second_window: 100,
+        pages: 90,
+        ..PLAIN
+    },
+    Theme {
+        name: "rights",
+        operations: EVERYTHING,
+        second_window: 40,
+        pages: 80,
+        variants: &["tabsonly", "none", "hosta", "allhosts", "activetab"],
+        listeners: &["full", "split", "none"],
+        ..PLAIN
+    },
 ];
 
 impl Theme {

@@ -30,14 +30,19 @@ impl Browser {
     /// Closes tabs of one window in one go, the last one first: what it does to those that stay is told once, at the end.
     pub(crate) fn close_at_once(&mut self, tabs: &[TabId]) -> Result<(), Error> {
         let mut removals = Vec::new();
+        let last = tabs.first();
         for id in tabs.iter().rev() {
             let window = self.tab(*id)?.window;
             self.remember_tab(*id)?;
             self.end_document(*id, UnloadReason::Gone);
             let group = self.tab(*id)?.group;
             self.clear_pin_and_group(*id, tabs)?;
-            removals.push(self.remove_from_strip(*id, group)?);
+            let removal = self.remove_from_strip(*id, group)?;
+            removals.push(removal);
             self.forget_tab(*id);
+            if last == Some(id) {
+                self.show_group_of_active(&removal)?;
+            }
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         }
         self.settle_left_window(&removals)

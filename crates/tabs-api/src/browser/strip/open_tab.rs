@@ -265,7 +265,7 @@ impl Browser {
     }
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
-    fn load_first_page(&mut self, id: TabId, url: &str) {
+    pub(in crate::browser) fn load_first_page(&mut self, id: TabId, url: &str) {
         self.navigate(id, url, NavigationKind::Push);
         let window = self.strips.tab(id).map(|tab| tab.window);
         if url == NEW_TAB

@@ -1,18 +1,17 @@
 //! Tabs and windows that were closed, for `sessions.getRecentlyClosed` and `sessions.restore`.
 
+mod restore;
+
 use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
-use crate::browser::event::Event;
 use crate::browser::group::Group;
-use crate::browser::strip::WindowPlacement;
-use crate::browser::tab::{Status, Tab};
+use crate::browser::tab::Tab;
 use crate::browser::window::{Bounds, WindowKind};
-use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::extension::permission::Access;
-use crate::id::{TabId, WindowId};
+use crate::id::{GroupId, TabId, WindowId};
 
 /// The number of closed tabs and windows that are remembered.
 pub(crate) const CLOSED_MAX: usize = 25;
@@ -25,6 +24,8 @@ struct ClosedTab {
     tab: Tab,
     /// The group that it was in, as it was.
     group: Option<Group>,
+    /// Its place among the tabs of that group.
+    place: usize,
     index: usize,
     was_active: bool,
 }
@@ -33,6 +34,8 @@ struct ClosedTab {
 #[derive(Debug, Clone)]
 struct ClosedWindow {
     session: u64,
+    /// The id that it had.
+    id: WindowId,
     kind: WindowKind,
     bounds: Bounds,
     tabs: Vec<ClosedTab>,
@@ -54,6 +57,29 @@ impl ClosedTabs {
             self.0.remove(0);
         }
         self.0.push((at, closed));
+    }
+
+    /// All tabs among them, those of windows too.
+    fn tabs_mut(&mut self) -> impl Iterator<Item = &mut ClosedTab> {
+        self.0.iter_mut().flat_map(|(_, closed)| match closed {
+            Closed::Tab(tab) => std::slice::from_mut(&mut **tab),
+            Closed::Window(window) => window.tabs.as_mut_slice(),
+        })
+    }
+
+    /// Notes that a window is back under another id: tabs that were closed in it before belong there.
+    fn note_window(&mut self, former: WindowId, window: WindowId) {
+        for closed in self.tabs_mut().filter(|closed| closed.tab.window == former) {
+            closed.tab.window = window;
+        }
+    }
+
+    /// Notes that a group is back under another id: tabs that were closed in it before belong there.
+    fn note_group(&mut self, former: GroupId, group: GroupId) {
+        let groups = self.tabs_mut().filter_map(|closed| closed.group.as_mut());
+        for closed in groups.filter(|closed| closed.id == former) {
+            closed.id = group;
+        }
     }
 
     /// Takes out what a session names, and the last one without a name. A tab of a window leaves the others there.
@@ -91,13 +117,17 @@ pub(crate) enum Restored {
 }
 
 impl Browser {
-    /// Remembers a tab that closes; of incognito windows nothing is.
+    /// Remembers a tab that closes, the last one of a window as its window; of incognito windows and of popups nothing is.
     pub(in crate::browser) fn remember_tab(&mut self, id: TabId) -> Result<(), Error> {
-        let window = self.tab(id)?.window;
-        if !self.window(window)?.incognito {
-            let closed = Closed::Tab(Box::new(self.closed_tab(id)?));
-            self.closed_tabs.push(self.now, closed);
+        let window = self.window(self.tab(id)?.window)?;
+        if window.incognito || window.kind != WindowKind::Normal {
+            return Ok(());
         }
+        if window.tabs.len() == 1 {
+            return self.remember_window(window.id);
+        }
+        let closed = Closed::Tab(Box::new(self.closed_tab(id)?));
+        self.closed_tabs.push(self.now, closed);
         Ok(())
     }
 
@@ -110,7 +140,7 @@ impl Browser {
         let (kind, bounds, tabs) = (window.kind, window.bounds, window.tabs.clone());
         let session = self.next_number();
         let tabs = tabs.into_iter().map(|tab| self.closed_tab(tab)).collect::<Result<_, _>>()?;
-        let closed = Closed::Window(ClosedWindow { session, kind, bounds, tabs });
+        let closed = Closed::Window(ClosedWindow { session, id, kind, bounds, tabs });
         self.closed_tabs.push(self.now, closed);
         Ok(())
     }
@@ -122,7 +152,10 @@ impl Browser {
         let index = window.index_of(id).unwrap_or_default();
         let was_active = window.active == Some(id);
         let group = tab.group.and_then(|group| self.strips.group(group)).cloned();
-        Ok(ClosedTab { session, tab, group, index, was_active })
+        let members = group.as_ref().map(|group| self.strips.members(group.id));
+        let place = members.and_then(|members| members.iter().position(|member| *member == id));
+        let place = place.unwrap_or_default();
+        Ok(ClosedTab { session, tab, group, place, index, was_active })
     }
 
     /// Tabs and windows that were closed last, the latest first, as somebody with this access sees it.
@@ -147,120 +180,6 @@ impl Browser {
             }
         });
         shown.collect()
-    }
-
-    /// Brings back what a session names, or what was closed last, and returns when that was. A tab opens in `fallback` where its window
-    /// is gone.
-    pub(crate) fn restore_closed(
-        &mut self,
-        session: Option<&str>,
-        fallback: WindowId,
-    ) -> Result<(Restored, Timestamp), Error> {
-        let (at, closed) = self.closed_tabs.take(session)?;
-        let restored = match closed {
-            Closed::Tab(tab) => Restored::Tab(self.restore_tab(&tab, fallback)?),
-            Closed::Window(window) => Restored::Window(self.restore_window(&window)?),
-        };
-        Ok((restored, at))
-    }
-
-    /// Opens a tab where it stood: in its group, wherever that is by now. One that is gone comes back with it.
-    fn restore_tab(&mut self, closed: &ClosedTab, fallback: WindowId) -> Result<TabId, Error> {
-        let group = closed.group.as_ref().and_then(|group| self.strips.group(group.id));
-        let home = group.map_or(closed.tab.window, |group| group.window);
-        let group = group.map(|group| group.id);
-        let window = self.strips.window(home).map_or(fallback, |window| window.id);
-        let id = self.add_restored(window, &closed.tab)?;
-        // In a window that its group moved to it loads once that is in front.
-        let is_elsewhere = group.is_some() && home != closed.tab.window;
-        if is_elsewhere {
-            self.tab_mut(id)?.status = Status::Unloaded;
-        } else {
-            self.navigate(id, &closed.tab.url, NavigationKind::Restore);
-        }
-        let state = self.window(window)?;
-        let index = self.strips.clamped(state, closed.tab.pinned, closed.index);
-        let index = match group {
-            Some(_) => self.place_within(state, index, group).0,
-            None => self.strips.behind_group(state, index),
-        };
-        self.insert_into_strip(id, window, index)?;
-        self.tab_mut(id)?.group = group;
-        self.create_and_activate(id)?;
-        self.expand_around(id)?;
-        if let Some(gone) = closed.group.as_ref().filter(|_| group.is_none()) {
-            self.restore_group(id, gone)?;
-        }
-        self.give_focus(window);
-        if is_elsewhere {
-            self.navigate(id, &closed.tab.url, NavigationKind::Restore);
-        }
-        Ok(id)
-    }
-
-    /// Makes a group again that is gone, around a tab of it: first as any new one, then with the title and the colour that it had.
-    fn restore_group(&mut self, tab: TabId, gone: &Group) -> Result<(), Error> {
-        let window = self.tab(tab)?.window;
-        let color = self.least_used_color(window).to_owned();
-        let title = String::new();
-        let new = Group { window, color, title, collapsed: false, ..gone.clone() };
-        let restored = Group { window, collapsed: false, ..gone.clone() };
-        self.strips.add_group(new.clone());
-        self.change_group_in_place(tab, Some(gone.id))?;
-        self.emit(Event::GroupCreated(new.clone()));
-        self.emit(Event::GroupUpdated(new));
-        self.strips.add_group(restored.clone());
-        self.emit(Event::GroupUpdated(restored.clone()));
-        self.emit(Event::GroupUpdated(restored));
-        Ok(())
-    }
-
-    /// Opens a window with the tabs that it had. The page of its active tab loads; those of the others wait until they are shown.
-    fn restore_window(&mut self, closed: &ClosedWindow) -> Result<WindowId, Error> {
-        let placement = WindowPlacement {
-            left: Some(closed.bounds.left),
-            top: Some(closed.bounds.top),
-            width: Some(closed.bounds.width),
-            height: Some(closed.bounds.height),
-            state: None,
-        };
-        let window = self.open_window(closed.kind, false, placement)?;
-        let mut shown = None;
-        for (index, tab) in closed.tabs.iter().enumerate() {
-            let id = self.add_restored(window, &tab.tab)?;
-            self.tab_mut(id)?.status = Status::Unloaded;
-            self.insert_into_strip(id, window, index)?;
-            // A window shows its first tab until the one comes that was active.
-            if index == 0 || tab.was_active {
-                self.create_and_activate(id)?;
-            } else {
-                self.emit_created(id);
-            }
-            if tab.was_active {
-                shown = Some(id);
-            }
-        }
-        if let Some(id) = shown.or(self.window(window)?.active) {
-            if self.window(window)?.active != Some(id) {
-                self.activate(id)?;
-            }
-            let url = self.tab(id)?.url.clone();
-            self.navigate(id, &url, NavigationKind::Restore);
-        }
-        self.give_focus(window);
-        Ok(window)
-    }
-
-    /// Adds a tab with the address and the history of one that was closed.
-    fn add_restored(&mut self, window: WindowId, closed: &Tab) -> Result<TabId, Error> {
-        let id = self.add_tab(window);
-        let tab = self.tab_mut(id)?;
-        tab.pinned = closed.pinned;
-        tab.url.clone_from(&closed.url);
-        tab.title.clone_from(&closed.title);
-        tab.history.clone_from(&closed.history);
-        tab.history_at = closed.history_at;
-        Ok(id)
     }
 }
 
