@@ -34,7 +34,7 @@ pub(crate) fn hmac_sha1(key: &[u8], text: &[u8]) -> [u8; 20] {
 }
 
 /// Tells whether two secrets are the same, in a time that depends on their lengths alone: eight bytes a step, since each request of a session
-/// brings a token of some 400.
+/// brings a token of more than a hundred.
 pub(crate) fn same_secret(one: &str, other: &str) -> bool {
     let (ones, end) = one.as_bytes().as_chunks::<8>();
     let (others, other_end) = other.as_bytes().as_chunks::<8>();

@@ -14,7 +14,7 @@ use crate::body::object_key::SecretKey;
 /// The start of the ids of sessions' access keys. No other key's id begins so.
 const ID_START: &str = "OPSE";
 /// The form of the tokens that are made now, their first byte.
-const FORM: u8 = 1;
+const FORM: u8 = 2;
 /// Bytes of a secret before they are encoded.
 const SECRET_BYTES: usize = 30;
 /// The most characters of a token.
@@ -59,7 +59,7 @@ impl SessionKey {
     pub fn seal(&self, session: &Session, ids: &mut dyn Ids) -> Option<SessionCredentials> {
         let mut nonce = [0; NONCE_BYTES];
         ids.fill(&mut nonce);
-        let mut sealed = serde_json::to_vec(session).ok()?;
+        let mut sealed = session.to_bytes()?;
         let tag = self.cipher().encrypt(nonce, &[FORM], &mut sealed).ok()?;
         let bytes = [&[FORM][..], &nonce, &sealed, &tag].concat();
         Some(self.credentials(&bytes, URL_SAFE_NO_PAD.encode(&bytes)))
@@ -80,7 +80,7 @@ impl SessionKey {
         }
         let mut opened = sealed.to_vec();
         self.cipher().decrypt(*nonce, &[FORM], &mut opened, *tag).ok()?;
-        let session = serde_json::from_slice(&opened).ok()?;
+        let session = Session::from_bytes(&opened)?;
         Some((session, self.credentials(&bytes, token.to_owned())))
     }
 
@@ -145,6 +145,16 @@ mod tests {
         assert!(is_session_key(&made.access_key));
         assert!(!made.token.contains(made.secret.reveal()));
         assert!(!format!("{made:?}").contains(made.secret.reveal()));
+    }
+
+    #[test]
+    fn a_token_is_about_as_long_as_the_names_in_it() {
+        for length in [3, 20, 63] {
+            let name = "n".repeat(length);
+            let session = Session { access_key: name.clone(), bucket_name: name, ..session() };
+            let made = key(1).seal(&session, &mut SeededIds::from_number(9)).unwrap();
+            assert!(made.token.len() < 80 + 2 * length * 4 / 3, "{length}: {}", made.token);
+        }
     }
 
     #[test]

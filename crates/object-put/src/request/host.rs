@@ -56,6 +56,14 @@ impl HostTable {
         Some(VirtualHost { kind, label: label.to_ascii_lowercase() })
     }
 
+    /// The labels before the name of a website that a host ends with. Where no website has a name, no host is looked at.
+    #[must_use]
+    pub fn website(&self, host: &str) -> Option<String> {
+        let has_any = self.0.iter().any(|(kind, _)| *kind == HostKind::Website);
+        let found = has_any.then(|| self.find(host)).flatten();
+        found.filter(|found| found.kind == HostKind::Website).map(|found| found.label)
+    }
+
     /// Tells whether a host is one of the names itself.
     #[must_use]
     pub fn is_own(&self, host: &str) -> bool {
@@ -103,6 +111,23 @@ mod tests {
                 assert_eq!(found, expected, "{host} {bases:?}");
             }
             assert!(hosts.is_own("s3.EXAMPLE:80") && !hosts.is_own("b.example"));
+        }
+    }
+
+    #[test]
+    fn a_website_is_found_where_its_name_is_the_longest_that_fits() {
+        let mut hosts = HostTable::default();
+        hosts.add(HostKind::Base, ["example".to_owned(), "s3.web.example".to_owned()]);
+        assert_eq!(hosts.website("b.web.example"), None);
+        hosts.add(HostKind::Website, ["web.example".to_owned()]);
+        for (host, expected) in [
+            ("b.web.example:80", Some("b")),
+            ("web.example", None),
+            ("b.example", None),
+            ("b.s3.web.example", None),
+            ("10.0.0.1", None),
+        ] {
+            assert_eq!(hosts.website(host).as_deref(), expected, "{host}");
         }
     }
 }

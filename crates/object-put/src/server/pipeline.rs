@@ -81,10 +81,9 @@ impl ObjectPut {
         };
         let now = self.0.clock.now();
         // A browser asks before a page's own request as it asks of any bucket.
-        let site = self.0.settings.hosts.find(host_of(&head));
-        let site = site.filter(|site| site.kind == HostKind::Website);
+        let site = self.0.settings.hosts.website(host_of(&head));
         if let Some(site) = site.filter(|_| head.method != Method::OPTIONS) {
-            let mut response = Box::pin(self.answer_page(&head, &site.label, &id, now)).await;
+            let mut response = Box::pin(self.answer_page(&head, &site, &id, now)).await;
             self.finish(&head, &mut response, self.0.settings.dialect, &id, now);
             response.extensions_mut().insert(OperationName(super::website::OPERATION));
             return response;
