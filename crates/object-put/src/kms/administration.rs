@@ -1,6 +1,7 @@
 //! The administration of the embedded key service: keys are made, named, enabled, disabled, rotated and deleted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -225,7 +226,7 @@ impl KeyStore<'_> {
         let key = self.find(tx, &KeyName::parse(name, &owner)?, &owner)?;
         match key.managed {
             true => Err(refused(format!("{} is managed by the provider", key.arn))),
-            false => Ok(key),
+            false => Ok(Arc::unwrap_or_clone(key)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The embedded key service: keys that stand in the store, wrapped by root keys, and the data keys that they give.
 
+use std::sync::Arc;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -45,7 +47,12 @@ impl KeyStore<'_> {
     ///
     /// # Errors
     /// [`KmsFault::NotFound`]; [`Error::AccessDenied`] for a key of another account that does not let this one use it.
-    pub fn find(&self, tx: &mut Tx<'_>, name: &KeyName, account: &str) -> Result<KmsKey, Error> {
+    pub fn find(
+        &self,
+        tx: &mut Tx<'_>,
+        name: &KeyName,
+        account: &str,
+    ) -> Result<Arc<KmsKey>, Error> {
         let owner = name.account().unwrap_or(account);
         let region = match name {
             KeyName::Arn(arn) => &arn.region,
@@ -70,7 +77,7 @@ impl KeyStore<'_> {
                 KMS_ALIASES.get(tx, &(owner.to_owned(), alias.clone()))?.ok_or_else(missing)?.0
             }
         };
-        let found = KMS_KEYS.get(tx, &id)?;
+        let found = KMS_KEYS.get_shared(tx, &id)?;
         let key = found.filter(|key| key.arn.account == owner && !self.is_gone(key));
         let key = key.ok_or_else(|| match name {
             KeyName::Id(id) if !is_uuid(id) => not_found(format!("Invalid keyId '{id}'")),
@@ -95,7 +102,7 @@ impl KeyStore<'_> {
         name: &KeyName,
         account: &str,
         operation: &str,
-    ) -> Result<KmsKey, Error> {
+    ) -> Result<Arc<KmsKey>, Error> {
         let key = self.find(tx, name, account)?;
         let arn = &key.arn;
         match key.state {
@@ -125,7 +132,7 @@ impl KeyStore<'_> {
         name: &KeyName,
         account: &str,
         ids: &mut dyn Ids,
-    ) -> Result<KmsKey, Error> {
+    ) -> Result<Arc<KmsKey>, Error> {
         if let KeyName::Managed(owner) = name {
             // Nobody but its account uses it.
             if owner != account {
@@ -263,7 +270,7 @@ mod tests {
         EncryptionContext::default().with_resource(value)
     }
 
-    fn fault(refused: Result<KmsKey, Error>) -> String {
+    fn fault(refused: Result<Arc<KmsKey>, Error>) -> String {
         match refused.unwrap_err() {
             Error::Kms { fault, reason } => format!("{fault:?} {reason}"),
             other => format!("{other:?}"),
@@ -328,7 +335,7 @@ mod tests {
             &arn("us-east-1", OWN, &format!("key/{id}")),
             &arn("us-east-1", OWN, "alias/demo"),
         ] {
-            assert_eq!(find(&mut tx, text, OWN).unwrap(), key, "{text}");
+            assert_eq!(*find(&mut tx, text, OWN).unwrap(), key, "{text}");
         }
         let whole = arn("us-east-1", OWN, &format!("key/{id}"));
         for (text, account, expected) in [

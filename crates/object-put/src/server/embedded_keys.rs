@@ -36,7 +36,7 @@ impl KeyManager for EmbeddedKeys {
     fn describe<'a>(&'a self, name: &'a KeyName, account: &'a str) -> KeyFuture<'a, KeyArn> {
         let mut tx = Tx::new(&*self.store);
         let found = self.now().usable(&mut tx, name, account, "DescribeKey");
-        Box::pin(std::future::ready(found.map(|key| key.arn)))
+        Box::pin(std::future::ready(found.map(|key| key.arn.clone())))
     }
 
     fn generate_data_key<'a>(

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::kms::bucket_key::KeyCache;
 use crate::kms::context::EncryptionContext;
 use crate::kms::key_manager::{GeneratedKey, KeyManager};
-use crate::kms::key_name::{KeyArn, KeyName};
+use crate::kms::key_name::KeyName;
 use crate::operation::encryption::{EncryptionChoice, KmsChoice, NewObjectKey};
 use crate::store::object_encryption::{
     KeyOpening, KmsSeal, ObjectEncryption, SealedKey, whole_context,
@@ -22,10 +22,15 @@ use crate::store::object_encryption::{
 
 /// The purpose that a bucket key is made for: the key, who asks, and the whole context.
 type SealingKey = (KeyName, String, EncryptionContext);
-/// The purpose that a bucket key is opened for: the key, who asks, the whole context, and the sealed key.
-type OpeningKey = (KeyArn, String, EncryptionContext, Vec<u8>);
 /// A call that is made once for all who wait for it.
 type Shared<T> = Arc<OnceCell<T>>;
+
+/// A bucket key that was opened.
+struct OpenedKey {
+    key: SecretKey,
+    /// The name of the key that sealed it, whose state is asked for each time.
+    sealed_by: KeyName,
+}
 
 /// The keys of objects.
 pub(super) struct ObjectKeys {
@@ -33,7 +38,8 @@ pub(super) struct ObjectKeys {
     roots: Keyring,
     clock: Arc<dyn Clock>,
     sealing: Mutex<KeyCache<SealingKey, Shared<GeneratedKey>>>,
-    opening: Mutex<KeyCache<OpeningKey, Shared<SecretKey>>>,
+    /// By all that a request says of one: objects of a bucket with one bucket key have the same.
+    opening: Mutex<KeyCache<SealedKey, Shared<OpenedKey>>>,
     calls: AtomicU64,
 }
 
@@ -162,15 +168,17 @@ impl ObjectKeys {
     }
 
     async fn open_bucket_key(&self, own: &SealedKey) -> Result<SecretKey, Error> {
-        let SealedKey { seal, context, account } = own;
-        let key = (seal.key.clone(), account.clone(), context.clone(), seal.sealed.clone());
-        let cell = self.shared(&self.opening, &key);
+        let cell = self.shared(&self.opening, own);
         let is_new = cell.get().is_none();
-        let opened = cell.get_or_try_init(|| self.decrypt(own)).await?.clone();
+        let open = || async {
+            let sealed_by = KeyName::Arn(own.seal.key.clone());
+            Ok::<_, Error>(OpenedKey { key: self.decrypt(own).await?, sealed_by })
+        };
+        let opened = cell.get_or_try_init(open).await?;
         if !is_new && !self.manager.is_remote() {
-            self.manager.describe(&KeyName::Arn(seal.key.clone()), account).await?;
+            self.manager.describe(&opened.sealed_by, &own.account).await?;
         }
-        Ok(opened)
+        Ok(opened.key.clone())
     }
 
     /// The call under `key` that is under way or done, or a new one.

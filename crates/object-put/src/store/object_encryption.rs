@@ -24,7 +24,7 @@ pub enum ObjectEncryption {
 }
 
 /// The key of an object, sealed by a key-management key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KmsSeal {
     /// The key that sealed it.
@@ -124,7 +124,7 @@ pub enum KeyOpening {
 }
 
 /// A key that a key service opens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SealedKey {
     /// The key, sealed.
     pub seal: KmsSeal,
