@@ -203,10 +203,16 @@ pub const REGIONS: &[(&str, &str)] = &[
     ("ZW", "Zimbabwe"),
 ];
 
+/// A language tag with hyphens between its parts, as tags are compared and as translators know them: some clients write `pt_BR`.
+#[must_use]
+pub fn with_hyphens(tag: &str) -> String {
+    tag.replace('_', "-")
+}
+
 /// The language of `hl`: `en_US`, `en-US` and `en` are one, and a dialect that is not listed is its language.
 #[must_use]
 pub fn language(code: &str) -> Option<&'static str> {
-    let code = code.replace('_', "-");
+    let code = with_hyphens(code);
     let listed = |wanted: &str| {
         LANGUAGES.iter().map(|(code, _)| *code).find(|code| code.eq_ignore_ascii_case(wanted))
     };

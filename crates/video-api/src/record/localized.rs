@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::api::language::with_hyphens;
+
 /// Finds the localized title and description that fits `language`: itself, or the language without its region.
 #[must_use]
 pub fn in_language<'l>(localizations: &'l Map<String, Value>, language: &str) -> Option<&'l Value> {
-    // Clients write `pt_BR` and `pt-BR`, in what they ask for and in what they store.
-    let language = language.replace('_', "-");
+    // Both spellings of a tag are asked for, and both are stored.
+    let language = with_hyphens(language);
     let find = |wanted: &str| {
-        let is_wanted = |tag: &String| tag.replace('_', "-").eq_ignore_ascii_case(wanted);
+        let is_wanted = |tag: &String| with_hyphens(tag).eq_ignore_ascii_case(wanted);
         localizations.iter().find(|(tag, _)| is_wanted(tag)).map(|(_, value)| value)
     };
     find(&language).or_else(|| find(language.split('-').next().unwrap_or_default()))

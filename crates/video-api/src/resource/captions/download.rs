@@ -29,7 +29,7 @@ pub(super) fn plan(
         }
         Some(tag) if is_of_language(&caption.language, tag) => None,
         Some(tag) => {
-            let [from, to] = [&caption.language, tag].map(with_hyphens);
+            let [from, to] = [&caption.language, tag].map(language::with_hyphens);
             Some(Translation { from, to })
         }
     };
@@ -67,14 +67,9 @@ pub(super) fn plan(
 /// Returns whether captions in `own` are what `wanted` asks for: the language itself, or without a region that nobody asked for. `en_GB` and
 /// `en-GB` are one.
 fn is_of_language(own: &str, wanted: &str) -> bool {
-    let [own, wanted] = [own, wanted].map(with_hyphens);
+    let [own, wanted] = [own, wanted].map(language::with_hyphens);
     own.eq_ignore_ascii_case(&wanted)
         || own.split_once('-').is_some_and(|(language, _)| language.eq_ignore_ascii_case(&wanted))
-}
-
-/// A language tag as translators know it: some clients write `en_GB`.
-fn with_hyphens(tag: &str) -> String {
-    tag.replace('_', "-")
 }
 
 /// Reads the track that a conversion starts from, with the times that it is to have.
