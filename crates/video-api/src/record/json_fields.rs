@@ -19,10 +19,12 @@ impl<'b> Body<'b> {
         Self { map, path: "" }
     }
 
+    fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
     fn invalid(&self, name: &str, expected: &'static str) -> Error {
-        let path =
-            if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
-        Error::InvalidField { path, expected }
+        Error::InvalidField { path: self.path_of(name), expected }
     }
 
     /// The value, if it is there and not null.
@@ -62,12 +64,32 @@ impl<'b> Body<'b> {
         }
     }
 
+    /// A text that says something: clients of typed languages write an empty one for none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`] if it is something else.
+    pub fn filled_text(&self, name: &str) -> Result<Option<String>, Error> {
+        Ok(self.text(name)?.filter(|text| !text.is_empty()))
+    }
+
     /// The id of the resource; an empty one is none.
     ///
     /// # Errors
     /// [`Error::InvalidField`].
     pub fn id(&self) -> Result<Option<String>, Error> {
-        Ok(self.text("id")?.filter(|id| !id.is_empty()))
+        self.filled_text("id")
+    }
+
+    /// The tag of a language that is listed; an empty one is none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`]; [`Error::InvalidLanguage`], [`Error::UnsupportedLanguage`], with its path.
+    pub fn language(&self, name: &str) -> Result<Option<String>, Error> {
+        let tag = self.filled_text(name)?;
+        if let Some(tag) = &tag {
+            language::check(tag, || Place::Body(self.path_of(name).into()))?;
+        }
+        Ok(tag)
     }
 
     /// A yes or no.
@@ -201,6 +223,22 @@ mod tests {
         assert_eq!(
             error,
             Error::InvalidField { path: "snippet.tags".into(), expected: "a list of texts" }
+        );
+    }
+
+    #[test]
+    fn an_empty_language_is_none_and_one_that_is_not_listed_is_refused_with_its_path() {
+        let value =
+            json!({"snippet": {"empty": "", "listed": "pt_BR", "unlisted": "zz", "none": null}});
+        let body = Body::of(value.as_object().unwrap());
+        let snippet = body.object("snippet", "snippet").unwrap().unwrap();
+        assert_eq!(snippet.language("empty"), Ok(None));
+        assert_eq!(snippet.language("none"), Ok(None));
+        assert_eq!(snippet.language("listed"), Ok(Some("pt_BR".to_owned())));
+        let place = Place::body("snippet.unlisted");
+        assert_eq!(
+            snippet.language("unlisted"),
+            Err(Error::UnsupportedLanguage("zz".to_owned(), place))
         );
     }
 

@@ -187,7 +187,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
     let snippet = body.object("snippet", "snippet")?.ok_or(&rules::METADATA_INVALID)?;
-    let video = snippet.text("videoId")?.filter(|id| !id.is_empty());
+    let video = snippet.filled_text("videoId")?;
     let video = video.ok_or(&rules::METADATA_INVALID)?;
     let sent = CaptionFile::uploaded(call.media, call.params.flag("sync"));
     if let Ok(channel) = call.caller.channel() {

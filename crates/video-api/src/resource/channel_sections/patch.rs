@@ -7,7 +7,7 @@ use triptych_core::kv::Tx;
 
 use super::record::{Contents, Section, TYPES, Targeting};
 use super::rules;
-use crate::api::error::{Error, Place, Rule};
+use crate::api::error::{Error, Rule};
 use crate::api::language;
 use crate::record::id::{self, PlaylistName};
 use crate::record::json_fields::{Body, check_languages, is_name};
@@ -94,10 +94,7 @@ fn snippet(section: &mut Section, given: Body<'_>) -> Result<Option<u64>, Error>
         Some(title) => check_title(title)?,
         None => {}
     }
-    section.language = given.text("defaultLanguage")?.filter(|tag| !tag.is_empty());
-    if let Some(tag) = &section.language {
-        language::check(tag, || Place::body("snippet.defaultLanguage"))?;
-    }
+    section.language = given.language("defaultLanguage")?;
     match given.number("position") {
         Ok(position) => Ok(position),
         Err(_) => Err(Error::Rule(&rules::POSITION_INVALID)),

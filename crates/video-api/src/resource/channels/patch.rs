@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Error, Place};
+use crate::api::error::Error;
 use crate::api::language;
 use crate::record::json_fields::{Body, check_languages, is_description, is_name, localizations};
 use crate::record::stored::Stored;
@@ -110,7 +110,7 @@ fn branding(
     let empty = Map::new();
     let settings = given.object("channel", "brandingSettings.channel")?.unwrap_or(Body::of(&empty));
     out.insert("channel".into(), Value::Object(channel_settings(channel, settings)?));
-    if let Some(trailer) = settings.text("unsubscribedTrailer")?.filter(|id| !id.is_empty()) {
+    if let Some(trailer) = settings.filled_text("unsubscribedTrailer")? {
         let video = VIDEOS.get(tx, &trailer)?.map(|video| video.head);
         video
             .filter(|video| video.channel == id && video.is_shared())
@@ -124,7 +124,7 @@ fn branding(
             }
         }
         Some(image) => {
-            if let Some(url) = image.text("bannerExternalUrl")?.filter(|url| !url.is_empty()) {
+            if let Some(url) = image.filled_text("bannerExternalUrl")? {
                 // The third step of a banner: the address that channelBanners.insert gave.
                 let banner = url
                     .rsplit_once("/banner/")
@@ -144,7 +144,7 @@ fn branding(
     if let Some(watch) = given.object("watch", "brandingSettings.watch")? {
         let mut kept = Map::new();
         for name in ["textColor", "backgroundColor", "featuredPlaylistId"] {
-            let Some(text) = watch.text(name)?.filter(|text| !text.is_empty()) else {
+            let Some(text) = watch.filled_text(name)? else {
                 continue;
             };
             let valid = match name {
@@ -207,28 +207,22 @@ fn channel_settings(
         "trackingAnalyticsAccountId",
         "unsubscribedTrailer",
     ] {
-        let Some(text) = given.text(name)? else {
+        let Some(text) = given.filled_text(name)? else {
             continue;
         };
         let valid = match name {
             "description" => is_description(&text) && text.chars().count() <= DESCRIPTION_CHARS_MAX,
-            "country" => text.is_empty() || language::region(&text).is_some(),
-            "defaultLanguage" if !text.is_empty() => {
-                let path = "brandingSettings.channel.defaultLanguage";
-                language::check(&text, || Place::body(path))?;
-                true
-            }
-            "profileColor" => text.is_empty() || is_colour(&text),
+            "country" => language::region(&text).is_some(),
+            "defaultLanguage" => given.language(name)?.is_some(),
+            "profileColor" => is_colour(&text),
             "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX && is_name(&text),
             _ => is_short_name(&text),
         };
         if !valid {
             return Err(Error::Rule(&rules::BRANDING_INVALID));
         }
-        if !text.is_empty() {
-            let listed = (name == "country").then(|| language::region(&text)).flatten();
-            out.insert(name.into(), listed.map_or(text, str::to_owned).into());
-        }
+        let listed = (name == "country").then(|| language::region(&text)).flatten();
+        out.insert(name.into(), listed.map_or(text, str::to_owned).into());
     }
     for name in ["showBrowseView", "showRelatedChannels", "moderateComments"] {
         if let Some(flag) = given.flag(name)? {

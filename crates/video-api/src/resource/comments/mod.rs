@@ -275,8 +275,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let author = author(call)?;
     let snippet = Body::of(call.body).object("snippet", "snippet")?;
-    let parent = snippet.map(|snippet| snippet.text("parentId")).transpose()?.flatten();
-    let thread = parent.filter(|id| !id.is_empty()).ok_or(&rules::PARENT_ID_MISSING)?;
+    let parent = snippet.map(|snippet| snippet.filled_text("parentId")).transpose()?.flatten();
+    let thread = parent.ok_or(&rules::PARENT_ID_MISSING)?;
     let text = text::read(snippet, &rules::TEXT)?;
     tx.plan(|plan| sight::plan(plan, &thread, &author))?;
     let (top, _) = sight::find(tx, &thread, call.caller)?.ok_or(&rules::PARENT_NOT_FOUND)?;

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::error::{Error, Place};
-use crate::api::language;
+use crate::api::error::Error;
 use crate::record::json_fields::{
     Body, check_languages, is_description, is_name, is_title, localizations,
 };
@@ -78,10 +77,7 @@ fn snippet(
     {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
-    let default_language = given.text("defaultLanguage")?.filter(|tag| !tag.is_empty());
-    if let Some(tag) = &default_language {
-        language::check(tag, || Place::body("snippet.defaultLanguage"))?;
-    }
+    let default_language = given.language("defaultLanguage")?;
     let mut snippet = Map::new();
     snippet.insert("publishedAt".into(), playlist.head.published.rfc3339().into());
     snippet.insert("channelId".into(), playlist.head.channel.clone().into());

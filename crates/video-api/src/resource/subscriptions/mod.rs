@@ -176,7 +176,7 @@ fn publisher(body: Body<'_>) -> Result<Option<String>, Error> {
     if resource.text("kind")?.is_some_and(|kind| kind != "youtube#channel") {
         return Ok(None);
     }
-    Ok(resource.text("channelId")?.filter(|id| !id.is_empty()))
+    resource.filled_text("channelId")
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 use triptych_core::time::Timestamp;
 
-use crate::api::error::{Error, Place};
-use crate::api::language;
+use crate::api::error::Error;
 use crate::record::json_fields::{
     Body, check_languages, is_description, is_name, is_title, localizations, text_of,
 };
@@ -97,16 +96,8 @@ impl VideoPatch<'_> {
         if video_categories::assignable(&category).is_none() {
             return Err(Error::Rule(&rules::CATEGORY_INVALID));
         }
-        // Clients of typed languages write an empty text for none.
-        let language = |name| Ok::<_, Error>(given.text(name)?.filter(|tag| !tag.is_empty()));
-        let default_language = language("defaultLanguage")?;
-        let audio_language = language("defaultAudioLanguage")?;
-        for (tag, path) in [
-            (&default_language, "snippet.defaultLanguage"),
-            (&audio_language, "snippet.defaultAudioLanguage"),
-        ] {
-            tag.iter().try_for_each(|tag| language::check(tag, || Place::body(path)))?;
-        }
+        let default_language = given.language("defaultLanguage")?;
+        let audio_language = given.language("defaultAudioLanguage")?;
         let mut snippet = Map::new();
         snippet.insert("channelId".into(), video.head.channel.clone().into());
         snippet.insert("channelTitle".into(), channel_title.into());

@@ -54,7 +54,7 @@ impl JsonRecord for Report {}
 /// [`rules::ABUSE_REASON_INVALID`], [`rules::SECONDARY_REASON_INVALID`], [`rules::REPORT_TOO_LONG`], those of a language.
 pub(super) fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<(), Error> {
     let body = Body::of(call.body);
-    let text = |name| Ok::<_, Error>(body.text(name)?.filter(|text| !text.is_empty()));
+    let text = |name| body.filled_text(name);
     let (video, reason) = (text("videoId")?, text("reasonId")?);
     let (secondary, comments) = (text("secondaryReasonId")?, text("comments")?);
     let language = text("language")?;
