@@ -66,7 +66,9 @@ pub use shared::{SharedKeyValue, SharedStats, StoreConnection};
 pub use span::{Bounds, Order, Span};
 #[cfg(any(test, feature = "testing"))]
 pub use stalled::Stalled;
-pub use table::{JsonRecord, Key, Record, Table, text_prefix, with_checksum, without_checksum};
+pub use table::{
+    JsonRecord, Key, Record, Scanned, Table, text_prefix, with_checksum, without_checksum,
+};
 pub use tx::Tx;
 
 use bytes::Bytes;

@@ -100,6 +100,9 @@ pub struct Table<K, V> {
     kind: PhantomData<fn(K) -> V>,
 }
 
+/// Rows of a span, and whether there are more.
+pub type Scanned<K, V> = (Vec<(K, V)>, bool);
+
 impl<K: Key, V: Record> Table<K, V> {
     /// The table whose keys start with `id`. A service names each id once, in its `tables.rs`.
     #[must_use]
@@ -222,12 +225,12 @@ impl<K: Key, V: Record> Table<K, V> {
         tx: &mut Tx<'_>,
         span: &Span,
         limit: usize,
-    ) -> Result<(Vec<(K, V)>, bool), StoreError> {
+    ) -> Result<Scanned<K, V>, StoreError> {
         let page = tx.scan(span, limit)?;
         Ok((self.read_rows(&page)?, page.more))
     }
 
-    /// At most `limit` rows of each of `spans`, in their order, read together ([`Tx::scan_many`]).
+    /// What [`Table::scan`] gives for each of `spans`, in their order, read together ([`Tx::scan_many`]).
     ///
     /// # Errors
     /// As [`Table::scan`].
@@ -236,9 +239,10 @@ impl<K: Key, V: Record> Table<K, V> {
         tx: &mut Tx<'_>,
         spans: &[Span],
         limit: usize,
-    ) -> Result<Vec<Vec<(K, V)>>, StoreError> {
+    ) -> Result<Vec<Scanned<K, V>>, StoreError> {
         let scans: Vec<_> = spans.iter().map(|span| (span, limit)).collect();
-        tx.scan_many(&scans)?.iter().map(|page| self.read_rows(page)).collect()
+        let pages = tx.scan_many(&scans)?;
+        pages.iter().map(|page| Ok((self.read_rows(page)?, page.more))).collect()
     }
 
     fn read_rows(&self, page: &Page) -> Result<Vec<(K, V)>, StoreError> {

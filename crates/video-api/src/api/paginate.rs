@@ -176,10 +176,10 @@ pub fn read<K: Key, V: Record>(
     start: &impl Key,
     page: Wanted<'_>,
 ) -> Result<Rows<K>, Error> {
-    read_where(tx, table, start, page, |_, _| Ok(true))
+    read_where(tx, table, start, page, |_, _| (), |_, _| Ok(true))
 }
 
-/// The same of the keys that `keeps` lets through. What it leaves out on the way costs as well.
+/// The same of the keys that `keeps` lets through; `plan` names what it reads of one. What it leaves out on the way costs as well.
 ///
 /// # Errors
 /// As the store, and as `keeps`.
@@ -188,13 +188,26 @@ pub fn read_where<K: Key, V: Record>(
     table: &Table<K, V>,
     start: &impl Key,
     page: Wanted<'_>,
+    plan: impl Fn(&mut Plan<'_>, &K),
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Rows<K>, Error> {
-    let (spans, nothing) = ([table.span(start).prefix], |_: &mut Plan<'_>, _: &Row| ());
-    read_spans(tx, &spans, &Bounds::default(), page, nothing, |tx, row| {
+    let spans = [table.span(start).prefix];
+    read_spans(tx, &spans, &Bounds::default(), page, of_keys(table, plan), |tx, row| {
         let key = table.read_key(&row.key)?;
         Ok(keeps(tx, &key)?.then_some(key))
     })
+}
+
+/// The plan of a row, by its key.
+fn of_keys<K: Key, V: Record>(
+    table: &Table<K, V>,
+    plan: impl Fn(&mut Plan<'_>, &K),
+) -> impl Fn(&mut Plan<'_>, &Row) {
+    move |rows, row| {
+        if let Ok(key) = table.read_key(&row.key) {
+            plan(rows, &key);
+        }
+    }
 }
 
 /// A list of which not every row is shown counts these rows one by one up to so many; beyond, it counts what is not shown as well.
@@ -214,12 +227,13 @@ pub fn read_counted<K: Key, V: Record>(
     start: &impl Key,
     page: Wanted<'_>,
     rows: u64,
+    plan: impl Fn(&mut Plan<'_>, &K),
     keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Counted<K>, Error> {
     if rows > u64::from(EXACT_TOTAL_MAX) {
-        return Ok((read_where(tx, table, start, page, keeps)?, rows));
+        return Ok((read_where(tx, table, start, page, plan, keeps)?, rows));
     }
-    count_where(tx, table, start, page, keeps)
+    count_where(tx, table, start, page, plan, keeps)
 }
 
 /// The same as [`read_where`], with the total of what is shown, counted up to [`EXACT_TOTAL_MAX`].
@@ -231,10 +245,11 @@ pub fn count_where<K: Key, V: Record>(
     table: &Table<K, V>,
     start: &impl Key,
     page: Wanted<'_>,
+    plan: impl Fn(&mut Plan<'_>, &K),
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Counted<K>, Error> {
-    let (spans, nothing) = ([table.span(start).prefix], |_: &mut Plan<'_>, _: &Row| ());
-    count_spans(tx, &spans, &Bounds::default(), page, nothing, |tx, row| {
+    let spans = [table.span(start).prefix];
+    count_spans(tx, &spans, &Bounds::default(), page, of_keys(table, plan), |tx, row| {
         let key = table.read_key(&row.key)?;
         Ok(keeps(tx, &key)?.then_some(key))
     })
@@ -292,7 +307,7 @@ mod tests {
             let token = text.map(|text| PageToken::parse(text, binding).unwrap());
             let tenth = |_: &mut Tx<'_>, key: &(u8, u32)| Ok(key.1 % 10 == 3);
             let wanted = Wanted { token: token.as_ref(), size: 4, binding };
-            read_where(tx, &NUMBERS, &7_u8, wanted, tenth).unwrap()
+            read_where(tx, &NUMBERS, &7_u8, wanted, |_, _| (), tenth).unwrap()
         };
         let numbers =
             |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();
@@ -322,10 +337,17 @@ mod tests {
             let token = text.map(|text| PageToken::parse(text, binding).unwrap());
             let wanted = Wanted { token: token.as_ref(), size: 4, binding };
             looked_at = 0;
-            let rows = read_where(tx, &NUMBERS, &7_u8, wanted, |_, key| {
-                looked_at += 1;
-                Ok(key.1 == 3 || key.1 == most - 5)
-            });
+            let rows = read_where(
+                tx,
+                &NUMBERS,
+                &7_u8,
+                wanted,
+                |_, _| (),
+                |_, key| {
+                    looked_at += 1;
+                    Ok(key.1 == 3 || key.1 == most - 5)
+                },
+            );
             assert!(looked_at <= LEFT_OUT_MAX + 4, "{looked_at}");
             rows.unwrap()
         };
@@ -349,7 +371,8 @@ mod tests {
         assert_eq!(backwards, [3]);
         let wanted = Wanted { token: None, size: 4, binding };
         let keeps = |_: &mut Tx<'_>, key: &(u8, u32)| Ok(key.1 >= most - 5);
-        let (rows, total) = count_where(&mut tx, &NUMBERS, &7_u8, wanted, keeps).unwrap();
+        let (rows, total) =
+            count_where(&mut tx, &NUMBERS, &7_u8, wanted, |_, _| (), keeps).unwrap();
         assert_eq!((rows.keys.len(), total), (0, 0));
         assert!(rows.next.is_some());
     }

@@ -40,12 +40,15 @@ const SET: Operation = Operation {
         required: true,
         processing: Processing::Render { sizes: picture::VIDEO, least: (1, 1) },
     }),
-    round_trips: RoundTrips::of(10, 1),
+    round_trips: RoundTrips::of(6, 1),
     ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
 };
 
 fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("videoId").unwrap_or_default().to_owned();
+    if let Ok(channel) = call.caller.channel() {
+        tx.plan(|plan| store::plan(plan, &id, channel))?;
+    }
     let old = VIDEOS
         .get(tx, &id)?
         .filter(|video| video.head.is_visible(call.caller))

@@ -88,7 +88,7 @@ pub(super) fn make_video(
     channel_title: &str,
     ids: &mut SeededIds,
 ) -> Result<String, Error> {
-    let id = videos::record::new_id(tx, ids)?;
+    let id = videos::store::new_id(tx, ids, owner)?;
     let age = Duration::from_secs(below(ids, VIDEO_SECONDS_MAX));
     let published = LATEST.minus(age);
     let mut made = Stored::uploaded(&id, owner, channel_title, published);

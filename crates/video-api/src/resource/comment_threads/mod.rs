@@ -20,7 +20,9 @@ use crate::resource::comment_threads::pages::ThreadList;
 use crate::resource::comment_threads::render::ThreadForm;
 use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::Moderation;
-use crate::resource::comments::record::{REPLY_COUNTS, list_of_video, thread_of};
+use crate::resource::comments::record::{
+    REPLY_COUNTS, list_of_all, list_of_channel, list_of_public, list_of_video, thread_of,
+};
 use crate::resource::comments::{self, sight, store, tally, text};
 use crate::resource::videos::record::VIDEOS;
 
@@ -61,13 +63,24 @@ const LIST: Operation = Operation {
     parts: PARTS,
     scopes: comments::SCOPES,
     plan: |asked, plan| {
+        let mut lists = Vec::new();
         if let Some(video) = asked.get("videoId") {
             plan.row(&VIDEOS, &video.to_owned());
-            tally::plan(plan, &list_of_video(video));
+            lists.push(list_of_video(video));
         }
+        if let Some(channel) = asked.get("channelId") {
+            plan.row(&channels::CHANNELS, &channel.to_owned());
+            lists.push(list_of_channel(channel));
+        }
+        if let Some(channel) = asked.get("allThreadsRelatedToChannelId") {
+            plan.row(&channels::CHANNELS, &channel.to_owned());
+            lists.extend([list_of_all(channel), list_of_public(channel)]);
+        }
+        // All shards are read at once, for the lists of which there are many.
+        lists.iter().for_each(|list| tally::plan_take(plan, list));
     },
     response: Some("CommentThreadListResponse"),
-    round_trips: RoundTrips::of(8, 0),
+    round_trips: RoundTrips::of(9, 0),
     ..Operation::list("commentThreads.list", "/commentThreads", Run::Call(list))
 };
 
@@ -148,9 +161,9 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let author = comments::author(call)?;
     let snippet = Body::of(call.body).object("snippet", "snippet")?;
-    let text_at = |name| {
-        let text = snippet.map(|snippet| snippet.text(name)).transpose();
-        text.map(|text| text.flatten().filter(|text| !text.is_empty()))
+    let text_at = |name| match snippet {
+        Some(snippet) => snippet.filled_text(name),
+        None => Ok(None),
     };
     let (channel, video) = (text_at("channelId")?, text_at("videoId")?);
     let top = snippet.map(|snippet| snippet.object("topLevelComment", "snippet.topLevelComment"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Plan, Tx};
 
 use crate::api::error::Error;
 use crate::api::merge::{self, Bounds, Row};
@@ -18,8 +18,8 @@ use crate::resource::comments::record::{
     RELEVANT_THREADS, REPLIES, REPLY_COUNTS, THREADS, list_of_all, list_of_channel, list_of_public,
     list_of_video, slots,
 };
-use crate::resource::comments::tally;
-use crate::resource::comments::words::{WORDS, holds, terms};
+use crate::resource::comments::words::{WORDS, WordKey, holds, terms};
+use crate::resource::comments::{self, tally};
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// A search looks at so many of the latest replies of a thread.
@@ -27,6 +27,8 @@ const REPLIES_SEARCHED: usize = 500;
 
 /// Terms of a search, the longest ones, of which the rarest is looked for.
 const TERMS_COUNTED: usize = 8;
+/// Terms that are looked for in each of the threads that are found, all together; the others, of which hardly a search has any, one by one.
+const TERMS_PLANNED: usize = 8;
 /// Threads of each term that are counted for it: a few first, which is enough for most searches.
 const THREADS_COUNTED: [usize; 2] = [20, 500];
 
@@ -120,7 +122,10 @@ impl ThreadList {
                 let keeps = |tx: &mut Tx<'_>, key: &(String, u64, u64, String)| {
                     self.shows(call, tx, &key.3)
                 };
-                paginate::read_where(tx, &RELEVANT_THREADS, &start, wanted, keeps)
+                let plan = |plan: &mut Plan<'_>, key: &(String, u64, u64, String)| {
+                    self.plan_shown(call, plan, &key.3);
+                };
+                paginate::read_where(tx, &RELEVANT_THREADS, &start, wanted, plan, keeps)
             })?;
             let paging = rows.paging(total, size);
             return Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging));
@@ -129,10 +134,20 @@ impl ThreadList {
             let start = (self.list.clone(), self.state.slot());
             let keeps =
                 |tx: &mut Tx<'_>, key: &(String, u8, u64, String)| self.shows(call, tx, &key.3);
-            paginate::read_where(tx, &THREADS, &start, wanted, keeps)
+            let plan = |plan: &mut Plan<'_>, key: &(String, u8, u64, String)| {
+                self.plan_shown(call, plan, &key.3);
+            };
+            paginate::read_where(tx, &THREADS, &start, wanted, plan, keeps)
         })?;
         let paging = rows.paging(total, size);
         Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging))
+    }
+
+    /// Plans what [`ThreadList::shows`] reads, with all that the thread is shown by.
+    fn plan_shown(&self, call: &Call<'_>, plan: &mut Plan<'_>, id: &String) {
+        if self.is_mixed {
+            comments::render::plan(plan, id, call.caller);
+        }
     }
 
     /// Returns whether the caller may see what a thread of the list is about.
@@ -162,6 +177,9 @@ impl ThreadList {
     ) -> Result<bool, Error> {
         let span = REPLIES.span(&(thread.to_owned(), self.state.slot()));
         let (rows, _) = REPLIES.scan(tx, &span, REPLIES_SEARCHED)?;
+        tx.plan(|plan| {
+            rows.iter().for_each(|((_, _, _, reply), ())| drop(plan.row(&LISTED_COMMENTS, reply)));
+        })?;
         for ((_, _, _, reply), ()) in &rows {
             let reply = LISTED_COMMENTS.peek_shared(tx, reply)?;
             if reply.is_some_and(|reply| holds(&reply.record.text, search)) {
@@ -180,25 +198,38 @@ impl ThreadList {
         if terms.len() < 2 {
             return Ok(longest);
         }
+        let span = |term: &&String| WORDS.span(&(self.list.clone(), (*term).clone()));
+        let spans: Vec<_> = terms.iter().map(span).collect();
         for most in THREADS_COUNTED {
-            let mut rarest = None;
-            let mut limit = most;
-            for term in &terms {
-                if limit == 0 {
-                    break;
-                }
-                let span = WORDS.span(&(self.list.clone(), (*term).clone()));
-                let (rows, _) = WORDS.scan(tx, &span, limit)?;
-                if rows.len() < limit {
-                    limit = rows.len();
-                    rarest = Some(*term);
-                }
-            }
-            if let Some(rarest) = rarest {
-                return Ok(rarest.clone());
+            let found = WORDS.scan_many(tx, &spans, most)?.into_iter();
+            let counted = terms.iter().zip(found.map(|(threads, _)| threads.len()));
+            let rarest = counted.min_by_key(|(_, threads)| *threads);
+            if let Some((term, _)) = rarest.filter(|(_, threads)| *threads < most) {
+                return Ok((*term).clone());
             }
         }
         Ok(longest)
+    }
+
+    /// The place of a word of a thread.
+    fn word(&self, word: &str, time: u64, thread: &str) -> WordKey {
+        (self.list.clone(), word.to_owned(), time, thread.to_owned())
+    }
+
+    /// Plans what a search reads of a thread.
+    fn plan_found(&self, plan: &mut Plan<'_>, search: &BTreeSet<String>, rarest: &str, row: &Row) {
+        let Some((time, id)) = merge::time_and_id(row.suffix()) else {
+            return;
+        };
+        let terms = search.iter().map(String::as_str).take(TERMS_PLANNED);
+        for word in terms.chain([rarest, ""]) {
+            plan.row(&WORDS, &self.word(word, time, &id));
+        }
+        plan.row(&REPLY_COUNTS, &id);
+        let top = plan.row(&LISTED_COMMENTS, &id);
+        if let Some(video) = top.filter(|_| self.is_mixed).and_then(|top| top.record.video) {
+            plan.row(&LISTED_VIDEOS, &video);
+        }
     }
 
     /// Returns whether the comments of a thread use every term, or one of them is too long to tell.
@@ -208,10 +239,11 @@ impl ThreadList {
         search: &BTreeSet<String>,
         (time, thread): (u64, &str),
     ) -> Result<bool, Error> {
-        let mut uses = |term: &str| {
-            WORDS.peek(tx, &(self.list.clone(), term.to_owned(), time, thread.to_owned()))
-        };
-        for term in search.iter().filter(|_| search.len() > 1) {
+        if search.len() < 2 {
+            return Ok(true);
+        }
+        let mut uses = |term: &str| WORDS.peek(tx, &self.word(term, time, thread));
+        for term in search {
             if uses(term)?.is_none() {
                 // Of a text of many words, some have no rows.
                 return Ok(uses("")?.is_some());
@@ -231,14 +263,13 @@ impl ThreadList {
         let rarest = self.rarest(tx, search)?;
         let spans = [rarest.clone(), String::new()]
             .map(|word| WORDS.span(&(self.list.clone(), word)).prefix);
-        let word = rarest.clone();
+        let plan = |plan: &mut Plan<'_>, row: &Row| self.plan_found(plan, search, &rarest, row);
         let take = |tx: &mut Tx<'_>, row: &Row| {
             let Some((time, id)) = merge::time_and_id(row.suffix()) else {
                 return Ok(None);
             };
             // A text of many words stands in both spans if the word is one of its first.
-            let twice = (self.list.clone(), word.clone(), time, id.clone());
-            if row.source > 0 && WORDS.peek(tx, &twice)?.is_some() {
+            if row.source > 0 && WORDS.peek(tx, &self.word(&rarest, time, &id))?.is_some() {
                 return Ok(None);
             }
             if !self.holds_words(tx, search, (time, &id))? {
@@ -256,7 +287,7 @@ impl ThreadList {
             Ok(is_shown.then_some(id))
         };
         let (page, total) =
-            paginate::count_spans(tx, &spans, &Bounds::default(), wanted, |_, _| (), take)?;
+            paginate::count_spans(tx, &spans, &Bounds::default(), wanted, plan, take)?;
         let paging = page.paging(total, wanted.size);
         Ok((page.keys, paging))
     }

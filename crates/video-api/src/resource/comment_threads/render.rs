@@ -51,7 +51,7 @@ pub(super) fn replies<'i>(
     let spans: Vec<_> = with_replies.iter().map(span).collect();
     // Whatever changes the replies writes their counts, which were read above.
     let found = tx.guarded(|tx| REPLIES.scan_many(tx, &spans, REPLIES_MAX))?.into_iter();
-    let ids = found.map(|rows| rows.into_iter().map(|((_, _, _, reply), ())| reply).collect());
+    let ids = found.map(|(rows, _)| rows.into_iter().map(|((_, _, _, reply), ())| reply).collect());
     let found: Replies = with_replies.into_iter().zip(ids).collect();
     let caller = form.comments.caller;
     tx.plan(|plan| {

@@ -99,7 +99,7 @@ pub fn plan(
 }
 
 /// The place of a word of a thread.
-type WordKey = (String, String, u64, String);
+pub type WordKey = (String, String, u64, String);
 
 /// The words that come or go with a change of a comment's text, and whether they come.
 fn changes(

@@ -108,5 +108,5 @@ pub(super) fn latest_items<'c>(
     let spans: Vec<_> = channels.map(|channel| UPLOADS.span(&(channel.clone(), 0_u8))).collect();
     let found = UPLOADS.scan_many(tx, &spans, 1)?.into_iter();
     let latest = |rows: Vec<((_, _, u64, _), ())>| rows.first().map(|((_, _, time, _), ())| *time);
-    Ok(found.map(|rows| latest(rows).unwrap_or(u64::MAX)).collect())
+    Ok(found.map(|(rows, _)| latest(rows).unwrap_or(u64::MAX)).collect())
 }

@@ -1,6 +1,6 @@
 //! The chart of public videos by their views.
 
-use triptych_core::kv::{Table, Tx};
+use triptych_core::kv::{Plan, Table, Tx};
 
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
@@ -60,10 +60,15 @@ pub(super) fn page(
         let is_closed = |region| head.regions.as_ref().is_some_and(|regions| regions.close(region));
         Ok(head.is_visible(call.caller) && !region.is_some_and(is_closed))
     };
+    let plan = |plan: &mut Plan<'_>, (_, _, id): &(String, u64, String)| {
+        if !is_whole {
+            plan.row(&LISTED_VIDEOS, id);
+        }
+    };
     let start = category.to_owned();
     let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
     // What the total costs does not grow with the videos: the real service's goes no further either.
-    let (rows, total) = paginate::count_where(tx, &CHART, &start, wanted, is_open)?;
+    let (rows, total) = paginate::count_where(tx, &CHART, &start, wanted, plan, is_open)?;
     let paging = rows.paging(total, size);
     Ok((rows.keys.into_iter().map(|(_, _, video)| video).collect(), paging))
 }

@@ -110,7 +110,7 @@ const INSERT: Operation = Operation {
         required: true,
         processing: Processing::Probe,
     }),
-    round_trips: RoundTrips::of(8, 1),
+    round_trips: RoundTrips::of(4, 1),
     ..Operation::insert("videos.insert", "/videos", Run::Call(insert))
 };
 
@@ -212,10 +212,8 @@ const REPORT_ABUSE: Operation = Operation {
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let owner = call.caller.channel()?.to_owned();
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
-    tx.plan(|plan| channels::plan(plan, &owner))?;
+    let id = store::new_id(tx, ids, &owner)?;
     let title = channels::title(tx, &owner)?;
-    let id = record::new_id(tx, ids)?;
-    tx.plan(|plan| store::plan(plan, &id, &owner))?;
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
     video.head.picture_key = Some(id::picture_key(ids));
     video.head.media = Some(sent.id);

@@ -279,12 +279,15 @@ pub fn rated(
             !caller.closing.holds(&head.channel) && (with_hidden || head.is_visible(caller))
         }))
     };
+    let plan = |plan: &mut Plan<'_>, (_, _, _, video): &(String, u8, u64, String)| {
+        plan.row(&LISTED_VIDEOS, video);
+    };
     let total = total(tx, channel, kind, with_hidden)?;
     if caller.closing.is_empty() {
-        return Ok((paginate::read_where(tx, &RATED, &start, wanted, keeps)?, total));
+        return Ok((paginate::read_where(tx, &RATED, &start, wanted, plan, keeps)?, total));
     }
     // The videos of a channel that is closing go one after the other.
-    paginate::read_counted(tx, &RATED, &start, wanted, total, keeps)
+    paginate::read_counted(tx, &RATED, &start, wanted, total, plan, keeps)
 }
 
 /// A page of the videos that the caller rated so.

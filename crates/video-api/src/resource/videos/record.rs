@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
@@ -10,7 +9,6 @@ use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::language;
 use crate::media::{MediaInfo, ProbeFailure};
-use crate::record::id;
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
 use crate::record::thumbnail;
@@ -301,17 +299,4 @@ impl JsonRecord for VideoCounts {}
 pub fn visible(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Option<Stored<Video>>, Error> {
     let video = VIDEOS.peek(tx, &id.to_owned())?;
     Ok(video.filter(|video| video.head.is_visible(caller)))
-}
-
-/// A new id that no video has.
-///
-/// # Errors
-/// As the store.
-pub fn new_id(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<String, Error> {
-    loop {
-        let id = id::video(ids);
-        if VIDEOS.get(tx, &id)?.is_none() {
-            return Ok(id);
-        }
-    }
 }

@@ -1,11 +1,13 @@
 //! Putting and removing videos with all that follows from them: index rows, counters, search documents.
 
+use triptych_core::id::Ids;
 use triptych_core::kv::{Plan, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::index::Kind;
 use crate::record::cascade::{self, Cascade};
+use crate::record::id;
 use crate::record::key_order::{latest_first, moment_of};
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
@@ -18,6 +20,20 @@ use crate::resource::videos::record::{
 use crate::resource::videos::{chart, patch, rating, search_document};
 use crate::upload::media;
 use crate::{index, picture};
+
+/// A new id that no video has; what a video of this channel changes is read together with the answer.
+///
+/// # Errors
+/// As the store.
+pub fn new_id(tx: &mut Tx<'_>, ids: &mut dyn Ids, channel: &str) -> Result<String, Error> {
+    loop {
+        let id = id::video(ids);
+        tx.plan(|rows| plan(rows, &id, channel))?;
+        if VIDEOS.get(tx, &id)?.is_none() {
+            return Ok(id);
+        }
+    }
+}
 
 /// Stores a new video and its indexes.
 ///
