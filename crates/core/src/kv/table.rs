@@ -230,7 +230,7 @@ impl<K: Key, V: Record> Table<K, V> {
         Ok((self.read_rows(&page)?, page.more))
     }
 
-    /// What [`Table::scan`] gives for each of `spans`, in their order, read together ([`Tx::scan_many`]).
+    /// The rows that [`Table::scan`] gives for each of `spans`, in their order, read together ([`Tx::scan_many`]).
     ///
     /// # Errors
     /// As [`Table::scan`].

@@ -471,7 +471,8 @@ impl VideoApi {
 
     fn catch_up_index(&self) -> Result<(), Error> {
         let _one = self.0.index_lock.lock();
-        indexer::catch_up(&*self.0.store, &mut self.ids())?;
+        let mut ids = self.ids();
+        while indexer::follow(&*self.store_of_request(), &mut ids)? > 0 {}
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use bytes::Bytes;
-use triptych_core::kv::{Record, StoreError, Table, Tx};
+use triptych_core::kv::{Plan, Record, StoreError, Table, Tx};
 
 use super::entry::{ENTRIES, Entry};
 use super::postings::Number;
@@ -111,6 +111,15 @@ pub fn put_new<C: Cell<BYTES>, const BYTES: usize>(tx: &mut Tx<'_>, new: &[(Numb
     for new in new.chunk_by(|(a, _), (b, _)| a / BLOCK == b / BLOCK) {
         if let Some((number, _)) = new.first() {
             C::ROWS.put(tx, &(number / BLOCK), &Row::default().with(new));
+        }
+    }
+}
+
+/// Plans the rows that hold the cells of these documents, by rising numbers.
+pub fn plan<C: Cell<BYTES>, const BYTES: usize>(plan: &mut Plan<'_>, numbers: &[Number]) {
+    for neighbours in numbers.chunk_by(|a, b| a / BLOCK == b / BLOCK) {
+        if let Some(number) = neighbours.first() {
+            plan.row(&C::ROWS, &(number / BLOCK));
         }
     }
 }

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use triptych_core::id::Ids;
-use triptych_core::kv::{self, KeyValue, StoreError, Tx};
+use triptych_core::kv::{self, KeyValue, Plan, StoreError, Tx};
 
 use super::column::Cell;
 use super::entry::{ENTRIES, Entry, NUMBERS, NumberRow, TOTALS, Totals};
 use super::facet::{DurationClass, Facet};
 use super::order::{BY_TITLE, ORDERED, ORDERS, OrderKey, order_key};
-use super::postings::{self, Change, Number};
+use super::postings::{self, Change, Number, POSTINGS};
 use super::summary::Summary;
 use super::title::{Title, ordered_text};
 use super::tokenizer::{self, Counts};
@@ -38,36 +38,38 @@ pub(super) struct PendingDocument {
     state: IndexState,
 }
 
-/// Follows every document that changed, and says how many there were. Blocks. Two at a time do no harm, but only one makes progress: let the shell
-/// hold a lock.
+/// Follows documents that changed, as many as one group takes, and says how many there were: none once the index says what the documents do.
+/// Blocks. Two at a time do no harm, but only one makes progress: let the shell hold a lock, and give each group the store as a request reads it.
 ///
 /// # Errors
 /// As [`kv::run_blocking`].
-pub fn catch_up(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreError> {
-    let mut followed = 0;
-    loop {
-        let changed = CHANGED.scan(&mut Tx::new(store), &CHANGED.span(&()), GROUP)?.0;
-        if changed.is_empty() {
-            return Ok(followed);
-        }
-        let mut group = Vec::new();
-        for keys in changed.chunks(BEGUN_PER_COMMIT) {
-            group.extend(step(store, ids, |tx| begin(tx, keys.iter().map(|(key, _)| key)))?);
-        }
-        let changes = word_changes(&group);
-        let changes: Vec<_> = changes.iter().collect();
-        for part in changes.chunks(WORDS_PER_COMMIT) {
-            step(store, ids, |tx| {
-                part.iter().try_for_each(|((word, block), changes)| {
-                    postings::apply(tx, word, *block, changes)
-                })
-            })?;
-        }
-        for part in group.chunks(SETTLED_PER_COMMIT) {
-            step(store, ids, |tx| commit_entries(tx, part))?;
-        }
-        followed += group.len();
+pub fn follow(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreError> {
+    let changed = CHANGED.scan(&mut Tx::new(store), &CHANGED.span(&()), GROUP)?.0;
+    let mut group = Vec::new();
+    for keys in changed.chunks(BEGUN_PER_COMMIT) {
+        group.extend(step(store, ids, |tx| {
+            tx.plan(|plan| keys.iter().for_each(|(key, _)| plan_begin(plan, key)))?;
+            begin(tx, keys.iter().map(|(key, _)| key))
+        })?);
     }
+    let changes = word_changes(&group);
+    let changes: Vec<_> = changes.iter().collect();
+    for part in changes.chunks(WORDS_PER_COMMIT) {
+        step(store, ids, |tx| {
+            tx.plan(|plan| {
+                part.iter().for_each(|(key, _)| drop(plan.row(&POSTINGS, *key)));
+            })?;
+            part.iter()
+                .try_for_each(|((word, block), changes)| postings::apply(tx, word, *block, changes))
+        })?;
+    }
+    for part in group.chunks(SETTLED_PER_COMMIT) {
+        step(store, ids, |tx| {
+            tx.plan(|plan| plan_entries(plan, part))?;
+            commit_entries(tx, part)
+        })?;
+    }
+    Ok(group.len())
 }
 
 /// Commits a part of the work, which ends the moment of whoever counts what is hidden.
@@ -77,9 +79,18 @@ fn step<T>(
     mut work: impl FnMut(&mut Tx<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     kv::run_blocking(store, ids, ATTEMPTS, |tx, _| {
+        let done = work(tx)?;
         closing::step(tx)?;
-        work(tx)
+        Ok(done)
     })
+}
+
+/// Plans what [`begin`] reads of a document.
+fn plan_begin(plan: &mut Plan<'_>, key: &(u8, String)) {
+    plan.row(&TOTALS, &());
+    plan.row(&CHANGED, key);
+    plan.row(&DOCUMENTS, key);
+    plan.row(&NUMBERS, key);
 }
 
 /// Numbers the documents, and records the version that the index comes to hold.
@@ -177,6 +188,19 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
     let all = always.into_iter().chain(sometimes.map(|(_, facet)| facet));
     words.extend(all.chain(topics).chain(blocked).map(|facet| (facet.word(), kept)));
     words
+}
+
+/// Plans what [`commit_entries`] reads.
+fn plan_entries(plan: &mut Plan<'_>, group: &[PendingDocument]) {
+    plan.row(&TOTALS, &());
+    for pending in group {
+        plan.row(&ENTRIES, &pending.number);
+        plan.row(&DOCUMENTS, &pending.key);
+    }
+    let mut numbers: Vec<_> = group.iter().map(|pending| pending.number).collect();
+    numbers.sort_unstable();
+    column::plan::<Summary, _>(plan, &numbers);
+    column::plan::<Title, _>(plan, &numbers);
 }
 
 /// Changes entries, orders and totals, and ends what [`begin`] began, unless the document changed again meanwhile.

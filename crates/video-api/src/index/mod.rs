@@ -1,6 +1,6 @@
 //! The search index: what can be found, how it is indexed, and how a query is answered.
 //!
-//! A handler only notes a document that changed ([`put`], [`remove`]); the index follows in groups ([`indexer::catch_up`]), and every query
+//! A handler only notes a document that changed ([`put`], [`remove`]); the index follows in groups ([`indexer::follow`]), and every query
 //! catches up first, so that whoever wrote a thing finds it. So no two handlers ever meet at a popular word.
 //!
 //! | module | content |

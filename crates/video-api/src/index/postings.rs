@@ -1,5 +1,7 @@
 //! The documents of a word: blocks of up to 4,096 neighbouring documents, each a row, so that a document that comes or goes changes one of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bytes::Bytes;
 use triptych_core::kv::{Record, StoreError, Table, Tx};
 
@@ -98,23 +100,34 @@ pub fn apply(
 /// Documents by their number, each with how often a word stands there.
 pub type List = Vec<(Number, Counts)>;
 
-/// All documents of a word.
+/// All documents of each word, read together.
 ///
 /// # Errors
-/// As [`Tx::scan`].
-pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<List, StoreError> {
-    let mut all = Vec::new();
-    let mut span = POSTINGS.span(&word.to_owned());
-    loop {
-        let (blocks, more) = POSTINGS.scan(tx, &span, SCAN_BLOCKS)?;
-        for ((_, block), rows) in &blocks {
-            all.extend(rows.documents(*block));
+/// As [`Tx::scan_many`].
+pub fn of_each(
+    tx: &mut Tx<'_>,
+    words: BTreeSet<&String>,
+) -> Result<BTreeMap<String, List>, StoreError> {
+    let mut all = BTreeMap::new();
+    let mut words: Vec<&String> = words.into_iter().collect();
+    let mut spans: Vec<_> = words.iter().map(|word| POSTINGS.span(*word)).collect();
+    while !spans.is_empty() {
+        let pages = POSTINGS.scan_many(tx, &spans, SCAN_BLOCKS)?;
+        let (mut unread, mut rests) = (Vec::new(), Vec::new());
+        for ((word, mut span), (blocks, more)) in words.into_iter().zip(spans).zip(pages) {
+            let list: &mut List = all.entry(word.clone()).or_default();
+            for ((_, block), rows) in &blocks {
+                list.extend(rows.documents(*block));
+            }
+            if let Some((key, _)) = blocks.last().filter(|_| more) {
+                span.from = Some(POSTINGS.key(key).to_vec());
+                unread.push(word);
+                rests.push(span);
+            }
         }
-        match blocks.last() {
-            Some((key, _)) if more => span.from = Some(POSTINGS.key(key).to_vec()),
-            _ => return Ok(all),
-        }
+        (words, spans) = (unread, rests);
     }
+    Ok(all)
 }
 
 /// Looks documents up in a list, by rising numbers.
@@ -146,13 +159,14 @@ impl<'l> PostingsCursor<'l> {
     }
 }
 
-/// Tells whether no document has the word.
+/// Tells whether no document has one of these words.
 ///
 /// # Errors
-/// As [`Tx::scan`].
-pub fn is_unused(tx: &mut Tx<'_>, word: &str) -> Result<bool, StoreError> {
-    let (blocks, _) = POSTINGS.scan(tx, &POSTINGS.span(&word.to_owned()), 1)?;
-    Ok(blocks.is_empty())
+/// As [`Tx::scan_many`].
+pub fn are_unused(tx: &mut Tx<'_>, words: &[String]) -> Result<bool, StoreError> {
+    let spans: Vec<_> = words.iter().map(|word| POSTINGS.span(word)).collect();
+    let found = POSTINGS.scan_many(tx, &spans, 1)?;
+    Ok(found.iter().all(|(blocks, _)| blocks.is_empty()))
 }
 
 #[cfg(test)]

@@ -1,25 +1,30 @@
 //! Answering a query: which documents, in which order, from where on, and how many there are.
 
 mod filter;
+mod holders;
 mod ordered_scan;
 mod page;
 mod title_page;
+mod words;
 
 pub use filter::GeoCircle;
+use holders::Holders;
 use ordered_scan::{ordered_scan, published_between};
 use page::{Candidate, Candidates};
 use title_page::TitlePage;
+use words::{Documents, QueryWords};
 
 use serde::{Deserialize, Serialize};
-use triptych_core::kv::{StoreError, Tx};
+use triptych_core::kv::{Plan, StoreError, Tx};
 
 use super::entry::{ENTRIES, TOTALS, Totals};
-use super::facet::{DurationClass, Facet};
+use super::facet::DurationClass;
 use super::order::{BY_DATE, BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS};
-use super::postings::{self, List, Number, PostingsCursor};
+use super::postings::{self, Number};
 use super::summary::{Reader, Summary};
-use super::{DOCUMENTS, Kind};
-use crate::index::tokenizer::{Counts, Term, TextQuery};
+use super::title::Title;
+use super::{DOCUMENTS, Kind, column};
+use crate::index::tokenizer::{Counts, TextQuery};
 
 /// The order of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,8 +139,10 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// Gain of a document in the language of the query.
 const LANGUAGE_GAIN: f64 = 1.25;
+/// Documents whose entries are looked at together.
+const ENTRIES_PLANNED: usize = 500;
 
-/// The `limit` results after (or, `backwards`, before) `cursor`. Call `indexer::catch_up` first.
+/// The `limit` results after (or, `backwards`, before) `cursor`. Call `indexer::follow` first.
 ///
 /// Costs grow with the documents of the wanted words, or, without words, of the filters, or of all; each costs a few dozen nanoseconds,
 /// and a page of it what it holds. Without words and filters they do not grow at all.
@@ -192,9 +199,9 @@ struct Scorer {
 }
 
 impl Scorer {
-    fn new(totals: &Totals, groups: &[List]) -> Self {
+    fn new(totals: &Totals, groups: &[Documents<'_>]) -> Self {
         let documents = totals.documents.max(1) as f64;
-        let rarity = |list: &List| {
+        let rarity = |list: &Documents<'_>| {
             let frequency = list.len() as f64;
             (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln()
         };
@@ -214,54 +221,6 @@ impl Scorer {
     }
 }
 
-fn cursors(lists: &[List]) -> Vec<PostingsCursor<'_>> {
-    lists.iter().map(|list| PostingsCursor::on(list)).collect()
-}
-
-/// The documents that hold every word of a term, each with how often it can stand there at most.
-fn documents_with(tx: &mut Tx<'_>, term: &Term) -> Result<List, StoreError> {
-    let mut all: Option<List> = None;
-    for word in term {
-        let list = postings::of(tx, word)?;
-        let Some(before) = &mut all else {
-            all = Some(list);
-            continue;
-        };
-        let mut other = PostingsCursor::on(&list);
-        before.retain_mut(|(number, counts)| {
-            let Some(other) = other.find(*number) else {
-                return false;
-            };
-            counts.title = counts.title.min(other.title);
-            counts.tags = counts.tags.min(other.tags);
-            counts.description = counts.description.min(other.description);
-            true
-        });
-    }
-    Ok(all.unwrap_or_default())
-}
-
-/// The documents that hold one of these terms, each with how often they can stand there together.
-fn documents_with_any(tx: &mut Tx<'_>, terms: &[Term]) -> Result<List, StoreError> {
-    let mut all = List::new();
-    for term in terms {
-        all.extend(documents_with(tx, term)?);
-    }
-    if terms.len() > 1 {
-        all.sort_by_key(|(number, _)| *number);
-        all.dedup_by(|(number, more), (kept, counts)| {
-            let is_same = number == kept;
-            if is_same {
-                counts.title = counts.title.saturating_add(more.title);
-                counts.tags = counts.tags.saturating_add(more.tags);
-                counts.description = counts.description.saturating_add(more.description);
-            }
-            is_same
-        });
-    }
-    Ok(all)
-}
-
 impl Query {
     /// The stored order that answers this query alone, if there is one.
     fn stored_order(&self, tx: &mut Tx<'_>) -> Result<Option<u8>, StoreError> {
@@ -277,12 +236,8 @@ impl Query {
         if *self != plain {
             return Ok(None);
         }
-        for word in self.excluded_facets() {
-            if !postings::is_unused(tx, &word)? {
-                return Ok(None);
-            }
-        }
-        Ok(Some(self.order.stored()))
+        let excludes_none = postings::are_unused(tx, &self.excluded_facets())?;
+        Ok(excludes_none.then(|| self.order.stored()))
     }
 
     /// Hands out all results, by rising numbers.
@@ -291,77 +246,105 @@ impl Query {
         tx: &mut Tx<'_>,
         mut push: impl FnMut(&mut Tx<'_>, Candidate) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
-        let groups = self.text.groups.iter();
-        let groups = groups.map(|group| documents_with_any(tx, group));
-        let groups: Vec<List> = groups.collect::<Result<_, _>>()?;
-        let narrow = self.required_facets(!groups.is_empty()).into_iter();
-        let narrow = narrow.map(|word| postings::of(tx, &word));
-        let mut narrow: Vec<List> = narrow.collect::<Result<_, _>>()?;
-        if groups.is_empty() && narrow.is_empty() {
-            narrow.extend(published_between(tx, self)?);
+        let words = QueryWords::read(tx, self)?;
+        let mut found = words.found();
+        if found.shortest().is_none() {
+            found.narrow.extend(published_between(tx, self)?.map(Documents::Owned));
         }
-        let excluded = self.excluded(tx)?;
-        let shortest = groups.iter().chain(&narrow).min_by_key(|list| list.len());
-        let numbers: Box<dyn Iterator<Item = Number>> = match shortest {
-            Some(list) => Box::new(list.iter().map(|(number, _)| *number)),
-            None => Box::new(0..totals.next),
+        let end = match found.shortest() {
+            Some(_) => 0,
+            None => TOTALS.peek(tx, &())?.unwrap_or_default().next,
         };
-        let scorer = Scorer::new(&totals, &groups);
-        let (mut groups, mut narrow, mut excluded) =
-            (cursors(&groups), cursors(&narrow), cursors(&excluded));
+        let mut holders = Holders::of(&found, end);
+        let mut scorer = None;
         let mut summaries = Reader::default();
-        let mut counts = Vec::with_capacity(groups.len());
-        for number in numbers {
-            if !narrow.iter_mut().all(|list| list.find(number).is_some())
-                || excluded.iter_mut().any(|list| list.find(number).is_some())
-            {
-                continue;
+        let needs_entries = self.needs_entries();
+        while holders.next_part() {
+            tx.plan(|plan| self.plan_columns(plan, holders.part()))?;
+            let scorer = match &mut scorer {
+                Some(scorer) => scorer,
+                scorer => {
+                    let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
+                    scorer.insert(Scorer::new(&totals, &found.groups))
+                }
+            };
+            let mut unsure = Vec::new();
+            for (number, counts) in holders.with_counts() {
+                let summary = summaries.at(tx, number)?;
+                let Some(summary) = summary.filter(|summary| self.passes_filters(summary)) else {
+                    continue;
+                };
+                let result = self.rank(scorer, &summary, counts, number);
+                if needs_entries {
+                    unsure.push(result);
+                } else {
+                    push(tx, result)?;
+                }
             }
-            counts.clear();
-            counts.extend(groups.iter_mut().map_while(|list| list.find(number)));
-            if counts.len() < groups.len() {
-                continue;
-            }
-            if let Some(summary) = summaries.at(tx, number)?
-                && self.passes_filters(&summary)
-                && self.matches_text(tx, number)?
-            {
-                push(tx, self.rank(&scorer, &summary, &counts, number))?;
+            for unsure in unsure.chunks(ENTRIES_PLANNED) {
+                self.push_matches(tx, unsure, &mut push)?;
             }
         }
         Ok(())
     }
 
-    /// The documents of each single word that must not be there; terms of several words are looked for in the text.
-    fn excluded(&self, tx: &mut Tx<'_>) -> Result<Vec<List>, StoreError> {
-        let words = self.text.excluded.iter().filter(|term| term.len() == 1);
-        let lists = words.map(|term| documents_with(tx, term));
-        let mut lists: Vec<List> = lists.collect::<Result<_, _>>()?;
-        if let Some(region) = &self.region {
-            lists.push(postings::of(tx, &Facet::Blocked(region).word())?);
+    /// Hands out those of these results that match by their entries.
+    fn push_matches(
+        &self,
+        tx: &mut Tx<'_>,
+        unsure: &[Candidate],
+        mut push: impl FnMut(&mut Tx<'_>, Candidate) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        tx.plan(|plan| unsure.iter().for_each(|result| self.plan_entry(plan, result)))?;
+        for result in unsure {
+            if self.matches_entry(tx, result)? {
+                push(tx, *result)?;
+            }
         }
-        Ok(lists)
+        Ok(())
     }
 
-    /// Tells whether a document matches where its words and its summary do not say it: its place, and the order of words in its text.
-    fn matches_text(&self, tx: &mut Tx<'_>, number: Number) -> Result<bool, StoreError> {
-        let needs_text = self.text.needs_text();
-        if self.near.is_none() && !needs_text {
+    /// Plans the columns that are read of these documents, and the totals that they are scored by.
+    fn plan_columns(&self, plan: &mut Plan<'_>, numbers: &[Number]) {
+        plan.row(&TOTALS, &());
+        column::plan::<Summary, _>(plan, numbers);
+        if self.order == Order::Title {
+            column::plan::<Title, _>(plan, numbers);
+        }
+    }
+
+    /// Tells whether words and summaries do not say what matches: a place, and the order of words in a text.
+    fn needs_entries(&self) -> bool {
+        self.near.is_some() || self.text.needs_text()
+    }
+
+    /// Plans what [`Query::matches_entry`] reads.
+    fn plan_entry(&self, plan: &mut Plan<'_>, result: &Candidate) {
+        if self.near.is_some() {
+            plan.row(&ENTRIES, &result.number);
+        }
+        if self.text.needs_text()
+            && let Some((kind, id)) = result.plan_name(plan)
+        {
+            plan.row(&DOCUMENTS, &(kind as u8, id));
+        }
+    }
+
+    /// Tells whether a document matches by its entry and its text.
+    fn matches_entry(&self, tx: &mut Tx<'_>, result: &Candidate) -> Result<bool, StoreError> {
+        if let Some(near) = self.near {
+            let place = ENTRIES.peek(tx, &result.number)?.and_then(|entry| entry.facets.location);
+            if !place.is_some_and(|place| near.holds(place)) {
+                return Ok(false);
+            }
+        }
+        if !self.text.needs_text() {
             return Ok(true);
         }
-        let Some(entry) = ENTRIES.peek(tx, &number)? else {
+        let Some((kind, id)) = result.name(tx)? else {
             return Ok(false);
         };
-        let place = entry.facets.location;
-        let is_near = |near: GeoCircle| place.is_some_and(|place| near.holds(place));
-        if !self.near.is_none_or(is_near) {
-            return Ok(false);
-        }
-        if !needs_text {
-            return Ok(true);
-        }
-        let document = DOCUMENTS.peek(tx, &(entry.kind as u8, entry.id))?;
+        let document = DOCUMENTS.peek(tx, &(kind as u8, id))?;
         Ok(document.is_some_and(|document| self.text.holds(&document)))
     }
 

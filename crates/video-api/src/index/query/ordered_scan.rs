@@ -29,8 +29,8 @@ pub(super) fn ordered_scan(
         .filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind))
         .collect();
     let total = kinds.iter().filter_map(|kind| totals.public.get(*kind as usize)).sum();
-    let mut rows: Vec<(Vec<u8>, Kind, String)> = Vec::new();
-    for kind in kinds {
+    let span = |kind: &Kind| {
+        let kind = *kind;
         let mut span = ORDERED.span(&(order, kind as u8));
         if let Some(cursor) = cursor {
             // Among equals the order is by kind, then by id.
@@ -49,12 +49,17 @@ pub(super) fn ordered_scan(
         if backwards {
             span.order = Direction::Descending;
         }
-        let (found, _) = ORDERED.scan(tx, &span, limit + 1)?;
-        rows.extend(found.into_iter().map(|(key, _)| {
+        span
+    };
+    let spans: Vec<_> = kinds.iter().map(span).collect();
+    let found = ORDERED.scan_many(tx, &spans, limit + 1)?;
+    let found = kinds.into_iter().zip(found).flat_map(|(kind, (rows, _))| {
+        rows.into_iter().map(move |(key, _)| {
             let (rank, id) = rank_and_id(key);
             (rank, kind, id)
-        }));
-    }
+        })
+    });
+    let mut rows: Vec<(Vec<u8>, Kind, String)> = found.collect();
     rows.sort_unstable();
     let over = rows.len() > limit;
     if backwards && over {
@@ -86,9 +91,7 @@ pub(super) fn published_between(
     if !is_narrow {
         return Ok(None);
     }
-    let mut found = List::new();
-    let kinds = Kind::ALL.into_iter();
-    for kind in kinds.filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind)) {
+    let span = |kind| {
         let mut span = ORDERED.span(&(BY_DATE, kind as u8));
         // The latest stand first. A key without an id comes before all of its moment.
         let bound = |moment: i64| {
@@ -99,18 +102,27 @@ pub(super) fn published_between(
         span.from = before.map(|before| bound(before.saturating_sub(1)));
         let after = query.published_after;
         span.to = after.map(|after| bound(after.saturating_sub(1)));
-        loop {
-            let (rows, more) = ORDERED.scan(tx, &span, SCAN_ROWS)?;
+        span
+    };
+    let kinds = Kind::ALL.into_iter();
+    let kinds = kinds.filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind));
+    let mut spans: Vec<_> = kinds.map(span).collect();
+    let mut found = List::new();
+    while !spans.is_empty() {
+        let pages = ORDERED.scan_many(tx, &spans, SCAN_ROWS)?;
+        let mut rests = Vec::new();
+        for (mut span, (rows, more)) in spans.into_iter().zip(pages) {
             let numbers = rows.iter().map(|(_, NumberRow(number))| *number);
             found.extend(numbers.map(|number| (number, Counts::default())));
-            if found.len() > PUBLISHED_MAX {
-                return Ok(None);
-            }
-            match rows.last() {
-                Some((key, _)) if more => span.from = Some(ORDERED.key(key).to_vec()),
-                _ => break,
+            if let Some((key, _)) = rows.last().filter(|_| more) {
+                span.from = Some(ORDERED.key(key).to_vec());
+                rests.push(span);
             }
         }
+        if found.len() > PUBLISHED_MAX {
+            return Ok(None);
+        }
+        spans = rests;
     }
     found.sort_unstable_by_key(|(number, _)| *number);
     Ok(Some(found))

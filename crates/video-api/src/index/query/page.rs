@@ -1,7 +1,7 @@
 //! A page of results that were ranked at first sight. Entries are read of what is on the page and beside it alone, and only where a summary
 //! does not hold the whole id.
 
-use triptych_core::kv::{StoreError, Tx};
+use triptych_core::kv::{Plan, StoreError, Tx};
 
 use super::{Cursor, Order, ResultPage, hit};
 use crate::index::Kind;
@@ -21,7 +21,7 @@ pub(super) struct Candidate {
 }
 
 /// Full sort key of results of one rank: kind and id.
-type Name = (Kind, String);
+pub(super) type Name = (Kind, String);
 
 /// Sort key of a result, as far as summaries tell.
 type SortKey = (u64, Kind, IdStart);
@@ -31,9 +31,26 @@ impl Candidate {
         (self.rank, self.kind, self.id)
     }
 
+    /// Plans what [`Candidate::name`] reads, and gives the same once it is known.
+    pub(super) fn plan_name(&self, plan: &mut Plan<'_>) -> Option<Name> {
+        Some((self.kind, plan_whole_id(plan, &self.id, self.number)?))
+    }
+
     /// The name of a result, if it is still there.
-    fn name(&self, tx: &mut Tx<'_>) -> Result<Option<Name>, StoreError> {
+    pub(super) fn name(&self, tx: &mut Tx<'_>) -> Result<Option<Name>, StoreError> {
         Ok(whole_id(tx, &self.id, self.number)?.map(|id| (self.kind, id)))
+    }
+}
+
+/// Plans what [`whole_id`] reads, and gives the same once it is known.
+pub(super) fn plan_whole_id(
+    plan: &mut Plan<'_>,
+    start: &IdStart,
+    number: Number,
+) -> Option<String> {
+    match start.whole() {
+        Some(id) => Some(id.to_owned()),
+        None => plan.row(&ENTRIES, &number).map(|entry| entry.id),
     }
 }
 
@@ -135,8 +152,8 @@ fn place(
         let is_it = |ranked: &&Candidate| ranked.number == number;
         ranked.iter().find(is_it)
     });
-    let (sort_key, now) = match found {
-        Some(found) => (found.sort_key(), found.name(tx)?),
+    let sort_key = match found {
+        Some(found) => found.sort_key(),
         // How well it matched among those documents says nothing among these.
         None if order == Order::Relevance => {
             let at = usize::try_from(cursor.at).unwrap_or(usize::MAX);
@@ -144,9 +161,14 @@ fn place(
         }
         None => {
             let rank = cursor.key.first_chunk().copied().unwrap_or_default();
-            ((u64::from_be_bytes(rank), cursor.kind, IdStart::of(&cursor.id)), None)
+            (u64::from_be_bytes(rank), cursor.kind, IdStart::of(&cursor.id))
         }
     };
+    tx.plan(|plan| {
+        let equals = ranked.iter().filter(|ranked| ranked.sort_key() == sort_key);
+        equals.for_each(|equal| drop(equal.plan_name(plan)));
+    })?;
+    let now = found.map(|found| found.name(tx)).transpose()?.flatten();
     let name = now.unwrap_or_else(|| (cursor.kind, cursor.id.clone()));
     let mut before = 0;
     for other in ranked {
@@ -174,8 +196,10 @@ fn window(
     let first = ranked.get(start).map(Candidate::sort_key);
     let from = ranked.partition_point(|ranked| Some(ranked.sort_key()) < first);
     let alike = |a: &Candidate, b: &Candidate| a.sort_key() == b.sort_key();
+    let shown = ranked.get(from..).unwrap_or_default();
+    tx.plan(|plan| shown.iter().for_each(|shown| drop(shown.plan_name(plan))))?;
     let mut names = Vec::new();
-    for group in ranked.get(from..).unwrap_or_default().chunk_by(alike) {
+    for group in shown.chunk_by(alike) {
         let begin = names.len();
         for ranked in group {
             if let Some(name) = ranked.name(tx)? {

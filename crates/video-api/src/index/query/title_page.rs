@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use triptych_core::kv::{StoreError, Tx};
 
-use super::page::{Candidate, KEPT_MIN, whole_id};
+use super::page::{Candidate, KEPT_MIN, plan_whole_id, whole_id};
 use super::{Cursor, ResultPage, hit};
 use crate::index::Kind;
 use crate::index::entry::{ENTRIES, NUMBERS, NumberRow};
@@ -114,6 +114,10 @@ impl TitlePage {
     pub(super) fn finish(mut self, tx: &mut Tx<'_>) -> Result<ResultPage, StoreError> {
         self.keep_nearest();
         self.kept.sort_unstable();
+        tx.plan(|plan| {
+            let kept = self.kept.iter();
+            kept.for_each(|((_, _, start), number)| drop(plan_whole_id(plan, start, *number)));
+        })?;
         let mut names = Vec::with_capacity(self.kept.len());
         for alike in self.kept.chunk_by(|(a, _), (b, _)| a == b) {
             let begin = names.len();

@@ -99,7 +99,7 @@ mod tests {
             })
             .unwrap();
         }
-        indexer::catch_up(&store, &mut ids).unwrap();
+        while indexer::follow(&store, &mut ids).unwrap() > 0 {}
         let mut tx = Tx::new(&store);
         let mut found = |region: Option<&str>, strict| {
             let query = query::Query {

@@ -17,7 +17,8 @@ fn change(store: &Memory, mut body: impl FnMut(&mut Tx<'_>) -> Result<(), StoreE
 }
 
 fn caught_up(store: &Memory) {
-    indexer::catch_up(store, &mut SeededIds::from_number(2)).unwrap();
+    let mut ids = SeededIds::from_number(2);
+    while indexer::follow(store, &mut ids).unwrap() > 0 {}
 }
 
 fn video(title: &str, channel: &str, published: i64) -> Document {

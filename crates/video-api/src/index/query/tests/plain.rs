@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::tokenizer;
+use crate::index::tokenizer::{self, Term};
 
 type Model = BTreeMap<(Kind, String), Document>;
 
