@@ -1,7 +1,5 @@
-//! `object_store`, unmodified, on a directory bucket: it asks for its sessions by itself, under the name that the real service has; and its own
-//! suite, on buckets of both kinds.
-
-mod directory;
+//! Directory buckets: sessions, which it asks for by itself, under the name that the real service has; and its own suite, on buckets of both
+//! kinds.
 
 use std::sync::atomic::Ordering;
 
@@ -9,23 +7,16 @@ use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3, S3ConditionalPut, S3CopyIfNotExists};
 use object_store::integration;
 use object_store::path::Path;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+
+use super::{PART, SESSIONS, in_path, make, read, text, zonal};
 
 const BUCKET: &str = "rust--use1-az4--x-s3";
-const PART: usize = 5 * 1024 * 1024;
-
-fn text(text: &'static str) -> PutPayload {
-    PutPayload::from_static(text.as_bytes())
-}
-
-async fn read(store: &AmazonS3, path: &Path) -> Vec<u8> {
-    store.get(path).await.unwrap().bytes().await.unwrap().to_vec()
-}
 
 #[tokio::test]
 async fn a_directory_bucket_is_written_read_listed_and_emptied_in_sessions() {
-    directory::make(BUCKET).await;
-    let store = directory::zonal(BUCKET).build().unwrap();
+    make(BUCKET).await;
+    let store = zonal(BUCKET).build().unwrap();
     let path = Path::from("a/b/whole");
     let put = store.put(&path, text("0123456789")).await.unwrap();
     assert_eq!(read(&store, &path).await, b"0123456789");
@@ -53,7 +44,7 @@ async fn a_directory_bucket_is_written_read_listed_and_emptied_in_sessions() {
     let deleted: Vec<_> = store.delete_stream(all).try_collect().await.unwrap();
     assert_eq!(deleted.len(), 3);
     assert!(matches!(store.head(&path).await, Err(Error::NotFound { .. })));
-    assert!(directory::SESSIONS.load(Ordering::Relaxed) > 0);
+    assert!(SESSIONS.load(Ordering::Relaxed) > 0);
 }
 
 /// The suite by which `object_store` judges stores, in the order in which it judges its own client of S3.
@@ -77,8 +68,8 @@ async fn judge(store: &AmazonS3) {
 
 #[tokio::test]
 async fn its_own_suite_holds_on_a_general_purpose_bucket() {
-    directory::make("rust-suite").await;
-    let store = directory::in_path("rust-suite")
+    make("rust-suite").await;
+    let store = in_path("rust-suite")
         .with_conditional_put(S3ConditionalPut::ETagMatch)
         .with_copy_if_not_exists(S3CopyIfNotExists::Multipart);
     let store = store.build().unwrap();
@@ -92,7 +83,7 @@ async fn its_own_suite_holds_on_a_general_purpose_bucket() {
 #[tokio::test]
 async fn its_own_suite_holds_on_a_directory_bucket() {
     const OWN: &str = "suite--use1-az4--x-s3";
-    directory::make(OWN).await;
-    let store = directory::zonal(OWN).with_conditional_put(S3ConditionalPut::ETagMatch);
+    make(OWN).await;
+    let store = zonal(OWN).with_conditional_put(S3ConditionalPut::ETagMatch);
     judge(&store.build().unwrap()).await;
 }

@@ -1,44 +1,28 @@
-//! `object_store`, unmodified: puts, conditional puts and reads, ranges, lists, copies, uploads in parts, races and signed addresses.
+//! General purpose buckets: puts, conditional puts and reads, ranges, lists, copies, uploads in parts, races and signed addresses.
 
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt};
-use object_store::aws::{AmazonS3, AmazonS3Builder, S3ConditionalPut, S3CopyIfNotExists};
+use object_store::aws::{AmazonS3, S3ConditionalPut, S3CopyIfNotExists};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode,
-    PutMultipartOptions, PutOptions, PutPayload, TagSet, UpdateVersion,
+    PutMultipartOptions, PutOptions, TagSet, UpdateVersion,
 };
 use tokio::task::JoinSet;
 
-const PART: usize = 5 * 1024 * 1024;
+use super::{PART, in_path, read, text};
+use crate::http;
 
 fn store() -> AmazonS3 {
-    // A second test of this process finds the provider installed.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let variable = |name: &str| std::env::var(format!("TRIPTYCH_OBJECT_{name}")).unwrap();
-    AmazonS3Builder::new()
-        .with_endpoint(variable("URL"))
-        .with_allow_http(true)
-        .with_region(variable("REGION"))
-        .with_bucket_name("demo")
-        .with_access_key_id(variable("ACCESS_KEY"))
-        .with_secret_access_key(variable("SECRET_KEY"))
+    in_path("demo")
         .with_conditional_put(S3ConditionalPut::ETagMatch)
         .with_copy_if_not_exists(S3CopyIfNotExists::Multipart)
         .build()
         .unwrap()
-}
-
-fn text(text: &'static str) -> PutPayload {
-    PutPayload::from_static(text.as_bytes())
-}
-
-async fn read(store: &AmazonS3, path: &Path) -> Vec<u8> {
-    store.get(path).await.unwrap().bytes().await.unwrap().to_vec()
 }
 
 #[tokio::test]
@@ -335,7 +319,7 @@ async fn a_signed_address_lets_whoever_has_it_put_and_get() {
     let minute = Duration::from_secs(60);
     let put = store.signed_url(reqwest::Method::PUT, &path, minute).await.unwrap();
     let get = store.signed_url(reqwest::Method::GET, &path, minute).await.unwrap();
-    let client = reqwest::Client::new();
+    let client = http();
     assert_eq!(client.put(put).body("by address").send().await.unwrap().status(), 200);
     let found = client.get(get.clone()).send().await.unwrap();
     assert_eq!(found.bytes().await.unwrap(), "by address");

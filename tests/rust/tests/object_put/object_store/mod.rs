@@ -1,32 +1,44 @@
-//! `object_store` on directory buckets: it goes to the names of the real service whatever endpoint it is given, and they are led here.
+//! `object_store`, unmodified. On directory buckets it goes to the names of the real service whatever endpoint it is given, and they are led
+//! here.
+
+mod directory_bucket;
+mod general_bucket;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
     ClientOptions, HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
 };
 use object_store::path::Path;
 use object_store::signer::Signer;
+use object_store::{ObjectStoreExt, PutPayload};
 use reqwest::header::{HOST, HeaderValue};
+
+use crate::{http, install_provider, is_directory, variable};
+
+const PART: usize = 5 * 1024 * 1024;
 
 const CONFIGURATION: &str = "<CreateBucketConfiguration><Location><Name>use1-az4</Name><Type>AvailabilityZone</Type></Location>\
      <Bucket><DataRedundancy>SingleAvailabilityZone</DataRedundancy><Type>Directory</Type></Bucket></CreateBucketConfiguration>";
 
 /// The sessions that were asked for.
-pub static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
-pub fn variable(name: &str) -> String {
-    std::env::var(format!("TRIPTYCH_OBJECT_{name}")).unwrap()
+fn text(text: &'static str) -> PutPayload {
+    PutPayload::from_static(text.as_bytes())
+}
+
+async fn read(store: &AmazonS3, path: &Path) -> Vec<u8> {
+    store.get(path).await.unwrap().bytes().await.unwrap().to_vec()
 }
 
 /// A client of the bucket, without an endpoint yet.
 fn builder(bucket: &str) -> AmazonS3Builder {
-    // A second test of this process finds the provider installed.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    install_provider();
     AmazonS3Builder::new()
         .with_region(variable("REGION"))
         .with_bucket_name(bucket)
@@ -35,22 +47,22 @@ fn builder(bucket: &str) -> AmazonS3Builder {
 }
 
 /// A client of a bucket in a path.
-pub fn in_path(bucket: &str) -> AmazonS3Builder {
+fn in_path(bucket: &str) -> AmazonS3Builder {
     builder(bucket).with_endpoint(variable("URL")).with_allow_http(true)
 }
 
 /// A client of a directory bucket.
-pub fn zonal(bucket: &str) -> AmazonS3Builder {
+fn zonal(bucket: &str) -> AmazonS3Builder {
     builder(bucket).with_s3_express(true).with_http_connector(Names)
 }
 
 /// Makes a bucket, of the kind that its name says; the client makes none, but it signs.
-pub async fn make(bucket: &str) {
+async fn make(bucket: &str) {
     let own = in_path(bucket).build().unwrap();
     let put = reqwest::Method::PUT;
     let url = own.signed_url(put, &Path::from(""), Duration::from_secs(60)).await.unwrap();
-    let document = if bucket.ends_with("--x-s3") { CONFIGURATION } else { "" };
-    let made = reqwest::Client::new().put(url).body(document).send().await.unwrap();
+    let document = if is_directory(bucket) { CONFIGURATION } else { "" };
+    let made = http().put(url).body(document).send().await.unwrap();
     // One that an earlier run made is taken as it is.
     let is_there = [200, 409].contains(&made.status().as_u16());
     assert!(is_there, "{}", made.text().await.unwrap());
