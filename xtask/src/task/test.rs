@@ -46,8 +46,8 @@ fn steps() -> Vec<Step> {
         Step::command("unit", 470, unit, cargo_tests),
         Step::command("outside", 45, outside, said("a crate outside the workspace builds")),
         Step::command("build", 15, build, said("binaries and examples")),
-        Step::new("clients", 250, || e2e::drive(&e2e::Arguments::default())),
-        Step::new("rust-clients", 85, e2e::drive_rust),
+        Step::new("clients", 225, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("rust-clients", 110, e2e::drive_rust),
         Step::new("crash", 55, crash::short),
         Step::new("demo", 50, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;

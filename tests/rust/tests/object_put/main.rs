@@ -1,5 +1,6 @@
-//! Clients of object-put written in Rust, unmodified.
+//! Clients of object-put written in Rust, unmodified: `object_store` and `aws-sdk-s3`.
 
+mod aws_sdk;
 mod object_store;
 
 /// The value that the runner gives these tests under a name.
