@@ -12,12 +12,15 @@ use crate::id::{GROUP_ID_NONE, TabId};
 
 /// The time for which a page must have been there, unseen, before its tab freezes.
 const QUIET_FOR: Duration = Duration::from_secs(3);
+/// The same where it was seen before: a page that somebody looked at stays ready for a while.
+const SEEN_FOR: Duration = Duration::from_secs(300);
 /// The time after which the browser gets round to it: after the answer of the call that is the cause.
 const SOON: Duration = Duration::from_millis(5);
 
 /// The time from which a tab may freeze: its page was there, and nobody saw it, for long enough.
 fn quiet_at(tab: &Tab) -> Timestamp {
-    tab.loaded_at.max(tab.hidden_at).plus(QUIET_FOR)
+    let ready = tab.hidden_at.plus(if tab.was_active { SEEN_FOR } else { QUIET_FOR });
+    tab.loaded_at.plus(QUIET_FOR).max(ready)
 }
 
 impl Browser {

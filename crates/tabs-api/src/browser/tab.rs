@@ -210,6 +210,8 @@ pub struct Tab {
     pub knows_language: bool,
     /// The time at which another one took its place in front, or at which it was made.
     pub hidden_at: Timestamp,
+    /// True if it was the active one of a window before that.
+    pub was_active: bool,
     /// Its pages, oldest first.
     pub history: Vec<HistoryEntry>,
     /// The current one.
@@ -277,6 +279,7 @@ impl Tab {
             was_shown: false,
             knows_language: false,
             hidden_at: now,
+            was_active: false,
             history: Vec::new(),
             history_at: 0,
             is_used: false,

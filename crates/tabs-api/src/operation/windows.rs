@@ -247,7 +247,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         browser.take_focus(window);
     }
     // The window manager acts later: what is given back is how the window was, but for a focus that it lost.
-    let before = browser.window_view(browser.window(window)?, false, &call.access(browser));
+    let mut before = browser.window_view(browser.window(window)?, false, &call.access(browser));
     let was_minimized = browser.window(window)?.is_minimized();
     browser.place_window(window, placement(call, 1))?;
     let is_minimized = browser.window(window)?.is_minimized();
@@ -255,6 +255,8 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         browser.pass_on_focus(window);
     }
     if call.boolean(1, "focused") == Some(true) || was_minimized && !is_minimized {
+        // One that had only given its focus up has it at once.
+        before.focused |= browser.focus().order().first() == Some(&window);
         browser.give_focus(window);
     }
     Ok(Answer::Window(Box::new(before)))

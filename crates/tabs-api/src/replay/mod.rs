@@ -21,7 +21,7 @@ use crate::engine::simulated::SimEngine;
 use crate::error::Error;
 use crate::extension::manifest::{ContentScript, Incognito, Manifest};
 use crate::extension::permission::{Access, Extension};
-use crate::id::{RequestId, TabId};
+use crate::id::{RequestId, TabId, WindowId};
 use crate::js_value::JsValue;
 use crate::operation::{Asked, Caller, Context, Style};
 use crate::replay::pointer::Pointer;
@@ -256,6 +256,11 @@ impl Replay {
         let asked = Asked { name: &call.op, given: &args, style };
         let answer = self.session.call(at, &caller, asked);
         let before = self.log.len();
+        if let (Ok(Answer::Window(made)), "windows.create") = (&answer, call.op.as_str()) {
+            // The recorded browser was told where its windows open, wherever a call wants them. The window was just made.
+            let window = WindowId(made.id);
+            drop(self.session.change(at, |browser| browser.place_window_anew(window)));
+        }
         if let (Ok(Answer::Value(value)), Some(name)) = (&answer, call.port)
             && let Some(port) = value.get("port").and_then(Value::as_str)
         {

@@ -2,6 +2,8 @@
 //!
 //! The places are those of the recorded browser's window.
 
+use std::collections::BTreeSet;
+
 use crate::browser::Browser;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::user_action::{MenuEntry, UserAction};
@@ -10,7 +12,7 @@ use crate::error::Error;
 use crate::id::{TabId, WindowId};
 use crate::js_value::JsValue;
 use crate::replay::strip_layout::{
-    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, dragged_to, lefts, place_of, tab_width,
+    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, dragged_to, lefts, over_header, place_of, tab_width,
 };
 
 /// The height of the part below the strip in which a tab that is dragged stays in it.
@@ -39,7 +41,7 @@ const FROM_BOTTOM: &[Option<MenuEntry>] =
 const COMMANDS: [&str; 6] = ["mousemove", "click", "mousedown", "mouseup", "keydown", "keyup"];
 
 /// A tab under a pressed button.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Grip {
     pub(super) tab: TabId,
     /// The window that it was taken hold of in, and its index there.
@@ -51,8 +53,12 @@ pub(super) struct Grip {
     pub(super) offset: i64,
     /// The place of the pointer in the window, which it keeps in one of the tab's own.
     pub(super) hold: (i64, i64),
+    /// The active tab and the highlighted ones of that window before it was taken hold of.
+    pub(super) selection: (TabId, BTreeSet<TabId>),
     /// The tab that was active before it was taken hold of.
-    former: Option<TabId>,
+    pub(super) former: Option<TabId>,
+    /// The tab that was active in the window that it was dragged into.
+    pub(super) replaced: Option<TabId>,
     /// True if it is one of several that are highlighted, which stay so while they are dragged.
     is_mate: bool,
     is_dragging: bool,
@@ -224,7 +230,9 @@ impl Pointer {
             from_index: index,
             offset: self.within(window).0 - left,
             hold: self.within(window),
+            selection: (window.active.unwrap_or(tab), window.highlighted.clone()),
             former,
+            replaced: None,
             is_mate,
             is_dragging: false,
             is_out: false,
@@ -266,11 +274,12 @@ impl Pointer {
             grip.is_out = true;
             let mut tabs = vec![grip.tab];
             tabs.extend(held.into_iter().filter(|tab| *tab != grip.tab));
-            let target = browser.drag_held_out(&tabs, grip.former)?;
+            let target = browser.drag_held_out(&tabs, grip.former, grip.replaced)?;
             return carry(browser, target, (x, y), (place, hold));
         }
         grip.hold.0 = x - place.left;
-        let to = dragged_to(grip.from_index, way, tab_width(browser, window));
+        let way_over = over_header(browser, window, grip.from_index, way);
+        let to = dragged_to(grip.from_index, way_over, tab_width(browser, window, grip.tab));
         if held.len() > 1 {
             let before = held.iter().take_while(|tab| **tab != grip.tab).count();
             return browser.drag_together(&held, to.saturating_sub(before));
@@ -292,17 +301,16 @@ impl Pointer {
             }
             return Some(Ok(()));
         }
-        match self.grip {
-            Some(grip) if key == "Escape" => Some(self.give_up(browser, grip)),
-            _ => press_key(browser, key),
+        match self.grip.take_if(|_| key == "Escape") {
+            Some(grip) => Some(Self::give_up(browser, &grip)),
+            None => press_key(browser, key),
         }
     }
 
     /// Puts back what was dragged along its strip, and what was active before.
-    fn give_up(&mut self, browser: &mut Browser, grip: Grip) -> Result<(), Error> {
-        self.grip = None;
-        if grip.is_out {
-            return Self::give_up_outside(browser, &grip);
+    fn give_up(browser: &mut Browser, grip: &Grip) -> Result<(), Error> {
+        if grip.is_out || browser.tab(grip.tab)?.window != grip.home {
+            return Self::give_up_outside(browser, grip);
         }
         if !grip.is_dragging {
             return Ok(());

@@ -1,6 +1,7 @@
 //! The strip of tabs as the recorded browser drew it: a window's tabs have one width, behind the button that searches them.
 
 use crate::browser::Browser;
+use crate::browser::tab::Tab;
 use crate::browser::window::{Bounds, Window};
 use crate::id::TabId;
 
@@ -25,11 +26,22 @@ pub(super) fn place_of(window: &Window) -> Bounds {
     if window.bounds == Bounds::default() { WINDOW } else { window.bounds }
 }
 
-/// The width of a tab of a window that is not pinned: that of all, or less where there is no room for all.
-pub(super) fn tab_width(browser: &Browser, window: &Window) -> i64 {
-    let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
-    let pins = i64::try_from(window.tabs.iter().filter(pinned).count()).unwrap_or(0);
-    let others = i64::try_from(window.tabs.len()).unwrap_or(0) - pins;
+/// The width of a tab of a window: that of all, or less where there is no room for all; a pinned one is small.
+pub(super) fn tab_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
+    match browser.tab(tab) {
+        Ok(tab) if tab.pinned => PINNED_WIDTH,
+        _ => tab_width_with(browser, window, 0),
+    }
+}
+
+/// The width of a tab that is not pinned once so many more are there.
+fn tab_width_with(browser: &Browser, window: &Window, more: i64) -> i64 {
+    let count = |is_it: &dyn Fn(&Tab) -> bool| {
+        let tabs = window.tabs.iter().filter_map(|id| browser.tab(*id).ok());
+        i64::try_from(tabs.filter(|tab| is_it(tab)).count()).unwrap_or(0)
+    };
+    let pins = count(&|tab| tab.pinned);
+    let others = count(&|tab| !tab.pinned && !browser.strips().is_hidden(tab)) + more;
     let groups = browser.strips().groups().filter(|group| group.window == window.id).count();
     let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
     let room = place_of(window).width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
@@ -38,8 +50,17 @@ pub(super) fn tab_width(browser: &Browser, window: &Window) -> i64 {
 
 /// The left edges of the tabs of a window, from its own, and the right edge of the last one.
 pub(super) fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
-    let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
-    let width = tab_width(browser, window);
+    lefts_with(browser, window, 0)
+}
+
+/// The same edges once so many more tabs are there.
+pub(super) fn lefts_with(browser: &Browser, window: &Window, more: i64) -> Vec<i64> {
+    let width = tab_width_with(browser, window, more);
+    let own_width = |id: &TabId| match browser.tab(*id) {
+        Ok(tab) if tab.pinned => PINNED_WIDTH,
+        Ok(tab) if browser.strips().is_hidden(tab) => 0,
+        _ => width,
+    };
     let mut left = STRIP_LEFT;
     let mut lefts = vec![left];
     let mut group = None;
@@ -52,10 +73,18 @@ pub(super) fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
             }
         }
         group = own;
-        left += if pinned(&id) { PINNED_WIDTH } else { width };
+        left += own_width(id);
         lefts.push(left);
     }
     lefts
+}
+
+/// The part of a way that counts for a tab that was at an index: to the left, the header of a group that it was the first of lies between.
+pub(super) fn over_header(browser: &Browser, window: &Window, from: usize, way: i64) -> i64 {
+    let group = |index: usize| window.tabs.get(index).and_then(|tab| browser.tab(*tab).ok()?.group);
+    let own = group(from);
+    let is_first = own.is_some() && from.checked_sub(1).and_then(group) != own;
+    if way < 0 && is_first { (way + HEADER_WIDTH).min(0) } else { way }
 }
 
 /// The index that a tab comes to: it changes places with a neighbour once it covers half of it.

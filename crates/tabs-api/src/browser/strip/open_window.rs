@@ -2,6 +2,8 @@
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
+#[cfg(feature = "replay")]
+use crate::browser::window::Bounds;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::WindowId;
@@ -53,6 +55,14 @@ impl Browser {
         placement: WindowPlacement,
     ) -> Result<(), Error> {
         placement.apply(self.window_mut(id)?);
+        self.dirty.note_window(id);
+        Ok(())
+    }
+
+    /// Puts a window where one opens that nobody places.
+    #[cfg(feature = "replay")] // The recorded browser did so with each.
+    pub(crate) fn place_window_anew(&mut self, id: WindowId) -> Result<(), Error> {
+        self.window_mut(id)?.bounds = Bounds::default();
         self.dirty.note_window(id);
         Ok(())
     }

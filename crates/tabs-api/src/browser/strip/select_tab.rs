@@ -122,7 +122,7 @@ impl Browser {
         let former = self.strips.window(window).and_then(|window| window.active);
         let Some(former) = former.filter(|tab| *tab != next) else { return };
         if let Some(tab) = self.strips.tab_mut(former) {
-            tab.hidden_at = now;
+            (tab.hidden_at, tab.was_active) = (now, true);
         }
         self.end_alert(former);
     }
@@ -145,7 +145,8 @@ impl Browser {
         let tab = self.tab(id)?;
         let (url, status, is_discarded) = (tab.url.clone(), tab.status, tab.discarded);
         let waits_no_more = tab.waits_to_load && self.focus.last() == Some(tab.window);
-        if is_discarded && self.is_minimized(id) {
+        let is_behind = self.focus.last() != Some(tab.window);
+        if is_discarded && (is_behind || self.is_minimized(id)) {
             // Its page comes once the window is there to be seen.
             return Ok(());
         }

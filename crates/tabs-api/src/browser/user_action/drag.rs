@@ -4,11 +4,20 @@ use std::collections::BTreeSet;
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
+use crate::browser::group::Group;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::TabView;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
+
+/// Pins and groups that tabs keep on their way to another window.
+struct Luggage {
+    /// The pinned tabs among them, as they were.
+    pinned: Vec<TabView>,
+    /// The group that they are all of.
+    group: Option<Group>,
+}
 
 impl Browser {
     /// Drags tabs, the one that is held first, to stand side by side from an index of a window's strip on.
@@ -70,14 +79,16 @@ impl Browser {
         let source = self.tab(held)?.window;
         let former = self.window(source)?.active.filter(|active| !tabs.contains(active));
         self.hold(tabs)?;
-        self.drag_held_out(tabs, former)
+        self.drag_held_out(tabs, former, None)
     }
 
-    /// Drags tabs that are held out of their strip; `former` was the active one before.
+    /// Drags tabs that are held out of their strip; `former` was the active one before, and `replaced` the one of a window that they were
+    /// dragged into on the way.
     pub(crate) fn drag_held_out(
         &mut self,
         tabs: &[TabId],
         former: Option<TabId>,
+        replaced: Option<TabId>,
     ) -> Result<WindowId, Error> {
         let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
         let source = self.tab(held)?.window;
@@ -90,13 +101,31 @@ impl Browser {
             self.emit_highlighted(source);
         }
         let ordered = self.in_strip_order(tabs)?;
-        let views = ordered.iter().filter_map(|tab| self.view(*tab));
-        let pinned: Vec<_> = views.filter(|view| view.pinned).collect();
-        self.take_out_one_by_one(&ordered)?;
-        self.pin_again(pinned)?;
-        self.settle_in(&ordered, held, target, 0)?;
+        let luggage = self.take_along(&ordered)?;
+        let is_there = |tab: &TabId| {
+            self.window(source)
+                .is_ok_and(|window| window.active != Some(*tab) && window.tabs.contains(tab))
+        };
+        if let Some(replaced) = replaced.filter(is_there) {
+            self.activate(replaced)?;
+        }
+        self.settle_in(&ordered, held, target, luggage)?;
         self.give_focus(target);
         Ok(target)
+    }
+
+    /// Takes tabs out of their strip. Pins go with them, and a group that they are all of, which leaves the window before them.
+    fn take_along(&mut self, tabs: &[TabId]) -> Result<Luggage, Error> {
+        let views = tabs.iter().filter_map(|tab| self.view(*tab));
+        let pinned: Vec<_> = views.filter(|view| view.pinned).collect();
+        let group = tabs.first().and_then(|tab| self.strips().tab(*tab)?.group);
+        let group = group.filter(|group| self.strips().members(*group) == tabs);
+        let group = group.and_then(|group| self.strips.remove_group(group));
+        if let Some(group) = &group {
+            self.emit(Event::GroupRemoved(group.clone()));
+        }
+        self.take_out_one_by_one(tabs)?;
+        Ok(Luggage { pinned, group })
     }
 
     fn take_out_one_by_one(&mut self, tabs: &[TabId]) -> Result<(), Error> {
@@ -107,18 +136,17 @@ impl Browser {
         Ok(())
     }
 
-    /// Pins tabs that were pinned where they come from, and tells so while they are still of that window, at the index that they come to.
-    fn pin_again(&mut self, tabs: Vec<TabView>) -> Result<(), Error> {
-        for (index, view) in (0..).zip(tabs) {
-            self.tab_mut(TabId(view.id))?.pinned = true;
-            let change = Change { pinned: Some(true), ..Change::default() };
-            let tab = TabView { index, active: false, highlighted: false, opener: None, ..view };
-            self.emit(Event::TabUpdated { change, tab });
-        }
+    /// Pins a tab that was pinned where it comes from, and tells so while it is still of that window, at the index that it comes to.
+    fn pin_again(&mut self, view: TabView, index: usize) -> Result<(), Error> {
+        self.tab_mut(TabId(view.id))?.pinned = true;
+        let change = Change { pinned: Some(true), ..Change::default() };
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let tab = TabView { index, active: false, highlighted: false, opener: None, ..view };
+        self.emit(Event::TabUpdated { change, tab });
         Ok(())
     }
 
-    /// Puts tabs back that were dragged out and given up: they stand where they stood, and nobody is shown anew.
+    /// Puts tabs back that were dragged out and given up, one by one to where they stood, and shows none of them.
     #[cfg(feature = "replay")] // Others drag to an end; the recorded pointer alone gives up on the way.
     pub(crate) fn drag_back(
         &mut self,
@@ -126,13 +154,14 @@ impl Browser {
         home: WindowId,
         index: usize,
     ) -> Result<(), Error> {
-        let ordered = self.in_strip_order(tabs)?;
-        self.take_out_one_by_one(&ordered)?;
-        for (index, tab) in (index..).zip(ordered) {
+        for (index, tab) in (index..).zip(self.in_strip_order(tabs)?) {
+            let pinned = self.view(tab).filter(|view| view.pinned);
+            self.take_out_one_by_one(&[tab])?;
+            if let Some(view) = pinned {
+                self.pin_again(view, index)?;
+            }
             self.attach(tab, home, Some(index))?;
         }
-        self.drop_emptied_windows();
-        self.give_focus(home);
         Ok(())
     }
 
@@ -145,38 +174,71 @@ impl Browser {
     ) -> Result<(), Error> {
         let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
         let ordered = self.in_strip_order(tabs)?;
-        self.take_out_one_by_one(&ordered)?;
-        let index = self.strips().behind_group(self.window(target)?, index);
-        self.settle_in(&ordered, held, target, index)?;
+        let luggage = self.take_along(&ordered)?;
+        self.settle_in(&ordered, held, target, luggage)?;
+        // They come in at the start of the strip, and go to their place from there.
+        match ordered.as_slice() {
+            [tab] => self.move_within(*tab, Some(index))?,
+            tabs => self.drag_together(tabs, index)?,
+        }
         self.drop_emptied_windows();
         self.give_focus(target);
         Ok(())
     }
 
-    /// Puts tabs that stand nowhere into a strip, each highlighted with those before it; the one that is held is active in the end.
+    /// Puts tabs that stand nowhere at the start of a strip, behind what is pinned there. The first of them is shown at once, and in the end the one
+    /// that is held; each is highlighted with those before it.
     fn settle_in(
         &mut self,
         tabs: &[TabId],
         held: TabId,
         window: WindowId,
-        index: usize,
+        luggage: Luggage,
     ) -> Result<(), Error> {
-        let mut highlighted = BTreeSet::new();
-        for (place, tab) in (index..).zip(tabs) {
-            self.attach(*tab, window, Some(place))?;
-            highlighted.insert(*tab);
-            self.select(*tab, highlighted.clone())?;
+        let start = self.strips().pinned_count(self.window(window)?);
+        let group = luggage.group.map(|group| Group { window, ..group });
+        if let Some(group) = &group {
+            self.strips.add_group(group.clone());
         }
-        self.select(held, highlighted)
+        let (mut highlighted, mut shown) = (BTreeSet::new(), held);
+        for (index, tab) in (start..).zip(tabs) {
+            if let Some(view) = luggage.pinned.iter().find(|view| view.id == tab.0) {
+                self.pin_again(view.clone(), index)?;
+            }
+            self.attach(*tab, window, Some(index))?;
+            if let Some(group) = &group {
+                self.join_as_shown(*tab, group.id)?;
+            }
+            if index == start || *tab == held {
+                shown = *tab;
+            }
+            highlighted.insert(*tab);
+            self.select(shown, highlighted.clone())?;
+            if let Some(group) = group.clone().filter(|_| index == start) {
+                self.emit(Event::GroupCreated(group.clone()));
+                self.emit(Event::GroupUpdated(group));
+            }
+        }
+        Ok(())
     }
 
-    /// Drags a tab that is held along its strip. At the edge of its group it leaves that first, as soon as it goes outwards.
+    /// Makes a tab a member of a group that came with it, and tells so of it as the active one, which it is about to be.
+    fn join_as_shown(&mut self, id: TabId, group: GroupId) -> Result<(), Error> {
+        self.tab_mut(id)?.group = Some(group);
+        let view = self.view(id).ok_or(Error::NoTab(id.0))?;
+        let change = Change { group: Some(group.0), ..Change::default() };
+        let tab = TabView { active: true, highlighted: true, ..view };
+        self.emit(Event::TabUpdated { change, tab });
+        Ok(())
+    }
+
+    /// Drags a tab that is held along its strip. At the end of its group it leaves that first, as soon as it goes outwards; at its start the header
+    /// stands in between.
     #[cfg(feature = "replay")] // Others name where a tab ends; the recorded pointer alone goes there step by step.
     pub(crate) fn drag_within(&mut self, id: TabId, to: usize, way: i64) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let members = tab.group.map(|group| self.strips().members(group)).unwrap_or_default();
-        let edge = if way < 0 { members.first() } else { members.last() };
-        if members.len() > 1 && edge == Some(&id) {
+        if way >= 0 && members.len() > 1 && members.last() == Some(&id) {
             self.change_group_in_place(id, None)?;
         }
         self.move_within(id, Some(to))

@@ -101,7 +101,8 @@ impl Browser {
         index: Option<usize>,
     ) -> Result<(), Error> {
         let target = self.window(window)?;
-        let index = self.strips.clamped(target, false, index.unwrap_or(target.tabs.len()));
+        let (pinned, end) = (self.tab(id)?.pinned, target.tabs.len());
+        let index = self.strips.clamped(target, pinned, index.unwrap_or(end));
         self.insert_into_strip(id, window, index)?;
         self.emit(Event::TabAttached { tab: id.0, window: window.0, index });
         Ok(())
