@@ -7,11 +7,13 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
+use object_put::kms::key::{KeyState, KmsKey};
 use object_put::request::dialect::Dialect;
+use object_put::store::tables::KMS_KEYS;
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{KeyValue as _, Memory, Span};
+use triptych_core::kv::{KeyValue as _, Memory, Span, StoreError, run_blocking};
 
 const OWN: &str = "x-store-server-side-encryption-customer-";
 const SOURCE: &str = "x-store-copy-source-server-side-encryption-customer-";
@@ -272,6 +274,36 @@ async fn keys_that_cannot_be_used_are_refused_as_the_real_service_does() {
     assert_eq!(shared.status, 200, "{}", shared.text());
     assert_eq!(world.fetch("/bkt/k").await.body, b"body");
     assert_eq!(world.fetch("/bkt/none").await.status, 404, "nothing was stored");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_given_again_asks_for_the_state_of_its_key_each_time() {
+    let store = Arc::new(Memory::new());
+    let blobs = MemoryBlobs::new(SeededIds::from_number(2));
+    let world = World::on(store.clone(), Arc::new(blobs), NOW).await;
+    let own = arn(Dialect::Amz, "111122223333", 1);
+    let id = own[own.len() - 36..].to_owned();
+    for (mode, bucket_key) in [("aws:kms", "true"), ("aws:kms", "false"), ("aws:kms:dsse", "false")]
+    {
+        let put = Draft::put("/bkt/k", b"body").speaking(Dialect::Amz).with(MODE, mode);
+        let put = put.with(KEY, own.clone()).with(BUCKET_KEY, bucket_key);
+        assert_eq!(world.send(&put).await.status, 200);
+        for state in [KeyState::Enabled, KeyState::Disabled, KeyState::Enabled] {
+            run_blocking(&*store, &mut SeededIds::from_number(1), 3, |tx, _| {
+                let key = KMS_KEYS.get(tx, &id)?.unwrap();
+                KMS_KEYS.put(tx, &id, &KmsKey { state, ..key });
+                Ok::<_, StoreError>(())
+            })
+            .unwrap();
+            for _ in 0..3 {
+                let got = world.fetch("/bkt/k").await;
+                match state {
+                    KeyState::Enabled => assert_eq!(got.body, b"body", "{mode} {bucket_key}"),
+                    _ => is(&got, 400, "KMS.DisabledException", "is disabled."),
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]

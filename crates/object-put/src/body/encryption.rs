@@ -38,7 +38,7 @@ impl From<CipherError> for DecryptError {
 }
 
 /// The data key of a body as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrappedKey {
     /// The id of the root key that wraps it; empty where it is derived from the object's own key.
     #[serde(rename = "root")]

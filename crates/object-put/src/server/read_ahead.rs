@@ -33,8 +33,8 @@ const RECORDS_FIRST: usize = 4;
 #[derive(Debug)]
 pub(super) struct ObjectBytes {
     range: ObjectRange,
-    /// The data key of a body that is one part, once it was unwrapped.
-    key: OnceLock<DataKey>,
+    /// The data key of a body that is one part, once it was unwrapped or derived, and the key that it came from.
+    key: OnceLock<(BodyKey, DataKey)>,
 }
 
 impl ObjectBytes {
@@ -55,15 +55,16 @@ impl ObjectBytes {
 
     /// The data key of a part.
     fn key_of(&self, part: &Part, body_key: &BodyKey, roots: &Keyring) -> Result<DataKey, Error> {
-        if let Some(key) = self.key.get() {
+        // The key that it came from was asked for again by whoever has it.
+        if let Some((_, key)) = self.key.get().filter(|(from, _)| from == body_key) {
             return Ok(key.clone());
         }
         let context = part.context(&self.range.context);
         let opened = body_key.data_key(roots, &part.wrapped_key, &context);
         let key = opened.map_err(|_| Error::Damaged)?;
-        // The answer may be given again: what a key service opened is asked for again then.
-        if matches!(self.range.parts, Parts::One(_)) && *body_key == BodyKey::Service {
-            let _ = self.key.set(key.clone());
+        // The answer may be given again. What serves one object alone is not kept for that.
+        if matches!(self.range.parts, Parts::One(_)) && self.opening().serves_many() {
+            let _ = self.key.set((body_key.clone(), key.clone()));
         }
         Ok(key)
     }

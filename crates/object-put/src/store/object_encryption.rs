@@ -1,5 +1,7 @@
 //! The encryption of an object, as its record says: the mode, and what is needed to find its key again.
 
+use std::hash::{Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
 
@@ -24,7 +26,7 @@ pub enum ObjectEncryption {
 }
 
 /// The key of an object, sealed by a key-management key.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KmsSeal {
     /// The key that sealed it.
@@ -123,8 +125,19 @@ pub enum KeyOpening {
     Sealed(Box<SealedKey>),
 }
 
+impl KeyOpening {
+    /// Tells whether the key that it leads to serves many objects: that of the service, or a bucket key.
+    #[must_use]
+    pub fn serves_many(&self) -> bool {
+        match self {
+            Self::Known(key) => *key == BodyKey::Service,
+            Self::Sealed(own) => own.seal.bucket_key,
+        }
+    }
+}
+
 /// A key that a key service opens.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedKey {
     /// The key, sealed.
     pub seal: KmsSeal,
@@ -132,4 +145,11 @@ pub struct SealedKey {
     pub context: EncryptionContext,
     /// The account that asks.
     pub account: String,
+}
+
+/// The hash of the sealed key alone: no two that a key service sealed are the same.
+impl Hash for SealedKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.seal.sealed.hash(state);
+    }
 }
