@@ -262,7 +262,7 @@ impl Pointer {
             window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect();
         if !std::mem::replace(&mut grip.is_dragging, true) {
             act(browser, UserAction::DragBegin {})?;
-            browser.select(grip.tab, held.iter().copied().collect())?;
+            browser.take_hold(grip.tab, held.iter().copied().collect())?;
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
         let (place, hold) = (place_of(window), grip.hold);

@@ -41,6 +41,16 @@ struct ClosedWindow {
     tabs: Vec<ClosedTab>,
 }
 
+impl ClosedWindow {
+    /// The tab as which it is shown: the only one of a normal window.
+    fn only_tab(&self) -> Option<&ClosedTab> {
+        match self.tabs.as_slice() {
+            [tab] if self.kind == WindowKind::Normal => Some(tab),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Closed {
     Tab(Box<ClosedTab>),
@@ -92,7 +102,12 @@ impl ClosedTabs {
             let Some((time, closed)) = self.0.get_mut(at) else { continue };
             match closed {
                 Closed::Tab(tab) if is_it(tab.session) => return Ok(self.0.remove(at)),
-                Closed::Window(window) if is_it(window.session) => return Ok(self.0.remove(at)),
+                Closed::Window(window)
+                    if is_it(window.session)
+                        || window.only_tab().is_some_and(|tab| is_it(tab.session)) =>
+                {
+                    return Ok(self.0.remove(at));
+                }
                 Closed::Window(window) => {
                     if let Some(place) = window.tabs.iter().position(|tab| is_it(tab.session)) {
                         let taken = (*time, Closed::Tab(Box::new(window.tabs.remove(place))));
@@ -161,11 +176,13 @@ impl Browser {
     /// Tabs and windows that were closed last, the latest first, as somebody with this access sees it.
     pub(crate) fn recently_closed(&self, count: usize, access: &Access<'_>) -> Vec<Value> {
         let latest = self.closed_tabs.0.iter().rev().take(count);
+        let of_tab = |at: &Timestamp, tab: &ClosedTab| json!({ "lastModified": at.seconds(), "tab": shown(tab, tab.index, access) });
         let shown = latest.map(|(at, closed)| match closed {
-            Closed::Tab(tab) => {
-                json!({ "lastModified": at.seconds(), "tab": shown(tab, tab.index, access) })
-            }
+            Closed::Tab(tab) => of_tab(at, tab),
             Closed::Window(window) => {
+                if let Some(tab) = window.only_tab() {
+                    return of_tab(at, tab);
+                }
                 let tabs = window.tabs.iter().enumerate();
                 let tabs: Vec<_> = tabs.map(|(index, tab)| shown(tab, index, access)).collect();
                 json!({ "lastModified": at.seconds(), "window": {

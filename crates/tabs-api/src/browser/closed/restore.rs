@@ -25,7 +25,11 @@ impl Browser {
         let (at, closed) = self.closed_tabs.take(session)?;
         let restored = match closed {
             Closed::Tab(tab) => Restored::Tab(self.restore_tab(&tab, fallback)?),
-            Closed::Window(window) => Restored::Window(self.restore_window(&window)?),
+            Closed::Window(window) => {
+                let id = self.restore_window(&window)?;
+                let only = self.window(id)?.active.filter(|_| window.only_tab().is_some());
+                only.map_or(Restored::Window(id), Restored::Tab)
+            }
         };
         Ok((restored, at))
     }

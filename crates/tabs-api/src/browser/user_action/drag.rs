@@ -66,6 +66,20 @@ impl Browser {
         self.select(*held, tabs.iter().copied().collect())
     }
 
+    /// Takes hold of a tab among those that are highlighted. Where a range begins at another one that is told, though nothing else is new.
+    #[cfg(feature = "replay")] // Others name where tabs end; the recorded pointer alone takes hold before it moves.
+    pub(crate) fn take_hold(&mut self, held: TabId, tabs: BTreeSet<TabId>) -> Result<(), Error> {
+        let window = self.window(self.tab(held)?.window)?;
+        let is_range = window.anchor.is_some_and(|anchor| anchor != held);
+        let is_same = window.active == Some(held) && window.highlighted == tabs;
+        let window = window.id;
+        self.select(held, tabs)?;
+        if is_range && is_same {
+            self.emit_highlighted(window);
+        }
+        Ok(())
+    }
+
     fn in_strip_order(&self, tabs: &[TabId]) -> Result<Vec<TabId>, Error> {
         let Some(first) = tabs.first() else { return Ok(Vec::new()) };
         let strip = &self.window(self.tab(*first)?.window)?.tabs;
