@@ -2,10 +2,11 @@
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+
+use crate::schedule::{Parker, StartedThread};
 
 /// Time that a thread has to end once it was told to.
 pub(crate) const END_MAX: Duration = Duration::from_secs(10);
@@ -13,7 +14,7 @@ pub(crate) const END_MAX: Duration = Duration::from_secs(10);
 /// A thread, and the word that it has ended.
 #[derive(Debug)]
 pub(crate) struct EndingThread {
-    thread: JoinHandle<()>,
+    thread: StartedThread,
     ended: Mutex<Receiver<()>>,
 }
 
@@ -27,23 +28,30 @@ impl EndingThread {
         run: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let (end, ended) = mpsc::channel();
-        let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
+        let thread = StartedThread::start(name.into(), move || {
             run();
             let _ = end.send(());
         })?;
         Ok(Self { thread, ended: Mutex::new(ended) })
     }
 
-    pub(crate) fn thread(&self) -> &Thread {
-        self.thread.thread()
+    /// The thread, to have it go on where it has parked.
+    pub(crate) fn parker(&self) -> Parker {
+        self.thread.parker()
+    }
+
+    /// Returns whether it is the thread that calls.
+    pub(crate) fn is_own(&self) -> bool {
+        self.thread.is_own()
     }
 
     /// Waits for its end, and tells whether it came in time; else the thread is left behind.
     pub(crate) fn end(self, within: Duration) -> bool {
+        self.thread.give_turns();
         let ended = self.ended.into_inner().recv_timeout(within);
         let has_ended = ended != Err(RecvTimeoutError::Timeout);
         if has_ended {
-            let _ = self.thread.join();
+            self.thread.join();
         }
         has_ended
     }

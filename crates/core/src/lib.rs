@@ -37,6 +37,7 @@ pub mod id;
 pub mod kv;
 pub mod pending;
 pub mod queue;
+mod schedule;
 pub mod time;
 #[cfg(feature = "tls")]
 mod trust;

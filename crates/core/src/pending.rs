@@ -4,9 +4,10 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+
+use crate::schedule::{Condvar, Parker, park};
 
 /// An answer that another thread gives. Dropping it cancels nothing.
 #[must_use = "nothing is known until the answer is awaited or waited for"]
@@ -81,18 +82,18 @@ impl<T> Pending<T> {
 /// Blocks this thread until `future` is done. Never call it on an async thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let waker = Arc::new(Unpark(Parker::own())).into();
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
+            Poll::Pending => park(),
         }
     }
 }
 
 /// Wakes the thread that polls.
-struct Unpark(Thread);
+struct Unpark(Parker);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {

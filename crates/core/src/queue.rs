@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+
+use crate::schedule::Condvar;
 
 /// Items in the order they came, for the threads that take them.
 #[derive(Debug)]
@@ -59,7 +61,9 @@ impl<T> Queue<T> {
     /// Takes as many items from the front as `count` says go together, once there is one; `None` once the queue is closed and empty.
     pub fn pop_group(&self, count: impl FnOnce(&VecDeque<T>) -> usize) -> Option<Vec<T>> {
         let mut state = self.state.lock();
-        self.arrived.wait_while(&mut state, |state| state.items.is_empty() && !state.is_closed);
+        while state.items.is_empty() && !state.is_closed {
+            self.arrived.wait(&mut state);
+        }
         if state.items.is_empty() {
             return None;
         }

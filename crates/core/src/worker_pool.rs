@@ -47,8 +47,7 @@ impl WorkerPool {
 impl Drop for WorkerPool {
     fn drop(&mut self) {
         self.jobs.close();
-        let own = std::thread::current().id();
-        for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != own) {
+        for thread in self.threads.drain(..).filter(|thread| !thread.is_own()) {
             thread.end(END_MAX);
         }
     }

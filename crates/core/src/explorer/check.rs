@@ -9,6 +9,8 @@ use crate::disk::simulated::SimulatedDisk;
 impl Life for StoreLife {
     type Lived = StoreLived;
 
+    const TAKES_TURNS: bool = true;
+
     fn live(self, disk: &SimulatedDisk, mark: &Mark) -> Result<StoreLived, String> {
         self.lived(disk, mark)
     }
@@ -38,6 +40,9 @@ fn look(
     moment: Moment,
     is_cut: bool,
 ) -> Result<StoreLife, String> {
+    if let Some(shown) = &lived.shown {
+        return Err(shown.clone());
+    }
     let run_of_machine = lived.run_of_machine + u64::from(is_cut);
     let stores = Stores::open(disk, run_of_machine)?;
     let found = stores.state()?;

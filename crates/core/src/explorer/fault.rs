@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::io::Errno;
 
 use super::life::{Life, Mark, Moment};
-use super::{Finding, restarted};
+use super::{Finding, in_turns, restarted};
 use crate::disk::simulated::{CallKind, CallOutcome, SimulatedDisk};
+use crate::id::Ids;
 
 /// Counts of an injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +41,39 @@ const fn errors(kind: CallKind) -> [Errno; 2] {
     }
 }
 
+/// A call that fails.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fault {
+    kind: CallKind,
+    at: u64,
+    with: Errno,
+    /// Set if those behind it fail as well.
+    stays: bool,
+}
+
+/// Calls of a kind among which the one is that a seed has fail.
+const DRAWN_CALLS: u64 = 400;
+
+impl Fault {
+    /// A fault that `chance` draws.
+    pub(super) fn drawn(chance: &mut impl Ids) -> Option<Self> {
+        let kinds = CallKind::ALL;
+        let kind = kinds.get(chance.next() as usize % kinds.len()).copied()?;
+        let with = errors(kind).get(chance.next() as usize % 2).copied()?;
+        let at = chance.next() % DRAWN_CALLS;
+        Some(Self { kind, at, with, stays: chance.next().is_multiple_of(2) })
+    }
+
+    /// The error of a call, if it is to fail; `calls` counts those of the kind.
+    pub(super) fn of(self, kind: CallKind, calls: &AtomicU64) -> Option<Errno> {
+        if kind != self.kind {
+            return None;
+        }
+        let number = calls.fetch_add(1, Ordering::SeqCst);
+        (number == self.at || (self.stays && number > self.at)).then_some(self.with)
+    }
+}
+
 impl FaultReport {
     /// The seeds of the lives of an injection: one for each error.
     pub(super) fn seeds(seed: u64) -> impl Iterator<Item = u64> {
@@ -61,14 +95,16 @@ pub fn inject<L: Life>(
         for (number, with) in (0_u64..).zip(errors(kind)) {
             for stays in [false, true] {
                 let mut at = seed % every;
-                while run((seed + number, &first), kind, at, with, stays, &mut report)? {
+                while in_turns::<L, _>(seed + number, || {
+                    run((seed + number, &first), kind, at, with, stays, &mut report)
+                })? {
                     at += every;
                 }
             }
         }
         for with in errors(kind) {
             let mut at = seed % every;
-            while start((seed, &first), kind, at, with, &mut report)? {
+            while in_turns::<L, _>(seed, || start((seed, &first), kind, at, with, &mut report))? {
                 at += every;
             }
         }
@@ -77,26 +113,14 @@ pub fn inject<L: Life>(
 }
 
 /// The same disk, whose call of this number and kind fails, and those behind it if that stays.
-fn failing(
-    disk: &SimulatedDisk,
-    kind: CallKind,
-    at: u64,
-    with: Errno,
-    stays: bool,
-    mark: &Mark,
-) -> (SimulatedDisk, Arc<AtomicU64>) {
+fn failing(disk: &SimulatedDisk, fault: Fault, mark: &Mark) -> (SimulatedDisk, Arc<AtomicU64>) {
     let (calls, met) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
     let (counted, marked) = (Arc::clone(&met), mark.clone());
     let on_call = move |called: CallKind, _: &Path| {
-        if called != kind {
-            return CallOutcome::Made;
-        }
-        let number = calls.fetch_add(1, Ordering::SeqCst);
-        if number == at || (stays && number > at) {
+        fault.of(called, &calls).map_or(CallOutcome::Made, |with| {
             counted.fetch_add(1, Ordering::SeqCst);
-            return CallOutcome::Fails(with);
-        }
-        CallOutcome::Made
+            CallOutcome::Fails(with)
+        })
     };
     (disk.watched(on_call, move || marked.number()), met)
 }
@@ -115,7 +139,7 @@ fn run<L: Life>(
         Box::new(Finding { seed, state: at, what, lost: Vec::new() })
     };
     let (disk, mark) = (SimulatedDisk::new(), Mark::default());
-    let (faulty, met) = failing(&disk, kind, at, with, stays, &mark);
+    let (faulty, met) = failing(&disk, Fault { kind, at, with, stays }, &mark);
     let Ok(lived) = first(seed).live(&faulty, &mark) else {
         // It met the first start, of which nothing is known but that the next one goes on.
         report.refused += 1;
@@ -157,7 +181,7 @@ fn start<L: Life>(
     let now = Moment::of(picture.mark);
     // A cut before it, so that the tree is filled anew.
     let left = picture.after(&picture.cut(seed));
-    let (faulty, met) = failing(&left, kind, at, with, false, &mark);
+    let (faulty, met) = failing(&left, Fault { kind, at, with, stays: false }, &mark);
     report.refused += u64::from(L::start(&faulty, 2).is_err());
     L::look(&restarted(&faulty.picture()), &lived, now, true).map_err(told)?;
     let again = left.picture();

@@ -10,6 +10,9 @@ pub trait Life: Sized {
     /// The life that was lived, with every state in which it may be found.
     type Lived;
 
+    /// Set if all its threads take turns that the seed draws: none waits for anything but the disk and another of them.
+    const TAKES_TURNS: bool;
+
     /// Lives it, and sets `mark` before and after each step. A step that is refused ends it, which a fault may want.
     ///
     /// # Errors

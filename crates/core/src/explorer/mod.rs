@@ -7,22 +7,26 @@ mod fault;
 mod life;
 mod missing_sync;
 mod service;
+mod simulation;
 mod stores;
 mod workload;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use self::fault::Fault;
 pub use self::fault::{FaultReport, inject};
 pub use self::life::{Life, Mark, Moment};
 pub use self::missing_sync::{MissingSync, SYNCS};
 pub use self::service::{Seen, ServiceLife, Subject, explore_service, inject_service};
+pub use self::simulation::{Simulated, Simulation, simulate};
 pub use self::stores::Stores;
 pub use self::workload::{StoreLife, Workload};
 use crate::disk::simulated::{
     CallKind, CallOutcome, Choice, CrashPlan, Picture, SimulatedDisk, Survival,
 };
 use crate::id::{Ids, SeededIds};
+use crate::schedule::simulated;
 
 /// Pictures of a first life at the most.
 const PICTURES_MAX: u64 = 12;
@@ -106,10 +110,27 @@ pub fn explore<L: Life>(
             break;
         }
         explored.runs += 1;
-        let disk = SimulatedDisk::new();
-        run(&disk, first(seed), exploration, seed, true, &mut explored)?;
+        let stage = Stage::First { fault: None, pictures: PICTURES_MAX };
+        let found = in_turns::<L, _>(seed, || {
+            run(&SimulatedDisk::new(), first(seed), exploration, seed, &stage, &mut explored)
+        });
+        // That of a second life is drawn within its run.
+        found.map_err(|finding| Box::new(Finding { seed, ..*finding }))?;
     }
     Ok(explored)
+}
+
+/// Has threads take their turns as the seed draws them, where the lives allow it.
+fn in_turns<L: Life, T>(seed: u64, work: impl FnOnce() -> T) -> T {
+    if L::TAKES_TURNS { simulated(seed, work).0 } else { work() }
+}
+
+/// A life's place among those of a run.
+enum Stage {
+    /// It begins on an empty disk, a call to which may fail, and of which so many pictures are taken.
+    First { fault: Option<Fault>, pictures: u64 },
+    /// It goes on after another.
+    Second,
 }
 
 /// One life of a store, and the ends of its pictures.
@@ -118,13 +139,21 @@ fn run<L: Life>(
     life: L,
     exploration: &Exploration,
     seed: u64,
-    goes_on: bool,
+    stage: &Stage,
     explored: &mut Explored,
 ) -> Result<(), Box<Finding>> {
     let state = explored.states;
     let finding = |what: String, lost| Box::new(Finding { seed, state, what, lost });
-    let (watched, mark) = watched(disk, seed, exploration.without, goes_on);
-    let lived = life.live(&watched, &mark).map_err(|what| finding(what, Vec::new()))?;
+    let (watched, mark) = watched(disk, seed, exploration.without, stage);
+    let lived = match life.live(&watched, &mark) {
+        Ok(lived) => lived,
+        Err(_) if matches!(stage, Stage::First { fault: Some(_), .. }) => {
+            // It met the first start, of which nothing is known but that the next one goes on.
+            let again = L::start(&restarted(&watched.picture()), 1);
+            return again.map_err(|what| finding(what, Vec::new()));
+        }
+        Err(what) => return Err(finding(what, Vec::new())),
+    };
     let mut pictures = watched.pictures();
     pictures.push(watched.picture());
     // Those within a slow sync are few, and the states may be too few for all of a life.
@@ -148,10 +177,12 @@ fn run<L: Life>(
                 let (what, lost) = shrunk(plan, &look);
                 return Err(finding(what, lost));
             };
-            if goes_on && explored.states.is_multiple_of(SECOND_LIVES) {
+            if matches!(stage, Stage::First { .. })
+                && (number + end + 1).is_multiple_of(SECOND_LIVES)
+            {
                 let left = if is_cut { picture.after(&plan) } else { picture.same_uptime() };
                 let before = explored.states;
-                run(&left, next, exploration, chance.next(), false, explored)?;
+                run(&left, next, exploration, chance.next(), &Stage::Second, explored)?;
                 explored.second_lives += explored.states - before;
             }
         }
@@ -159,19 +190,24 @@ fn run<L: Life>(
     Ok(())
 }
 
-/// The disk with the sync left out, which takes pictures at calls that the seed chooses and may be slow with tree and bases, and the mark that they bear.
+/// The disk with the sync left out and the call that fails, which takes pictures at calls that the seed chooses and may be slow with tree and bases, and the
+/// mark that they bear.
 fn watched(
     disk: &SimulatedDisk,
     seed: u64,
     without: Option<MissingSync>,
-    is_first: bool,
+    stage: &Stage,
 ) -> (SimulatedDisk, Mark) {
     let mark = Mark::default();
     let (marked, watched) = (mark.clone(), mark.clone());
     let mut chance = SeededIds::from_number(seed ^ 0x5EED);
     let every = 5 + chance.next() % 60;
     let (calls, taken) = (AtomicU64::new(chance.next() % every), AtomicU64::new(0));
-    let pictures_max = if is_first { PICTURES_MAX } else { SECOND_PICTURES_MAX };
+    let (pictures_max, fault) = match stage {
+        Stage::First { fault, pictures } => (*pictures, *fault),
+        Stage::Second => (SECOND_PICTURES_MAX, None),
+    };
+    let met = AtomicU64::new(0);
     let is_slow = without.is_none() && seed.is_multiple_of(SLOW_LIVES);
     let slow_calls = SLOW_CALLS_PICTURED + chance.next() % SLOW_CALLS_MAX;
     let until_picture = AtomicU64::new(0);
@@ -179,6 +215,9 @@ fn watched(
     let on_call = move |kind: CallKind, path: &Path| {
         if rule.as_ref().is_some_and(|rule| rule(kind, path)) {
             return CallOutcome::LeftOut;
+        }
+        if let Some(with) = fault.and_then(|fault| fault.of(kind, &met)) {
+            return CallOutcome::Fails(with);
         }
         // A start waits for its own syncs, and calls nothing meanwhile.
         let is_slow_call = is_slow

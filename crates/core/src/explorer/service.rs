@@ -108,6 +108,9 @@ impl<S: Subject> ServiceLife<S> {
 impl<S: Subject> Life for ServiceLife<S> {
     type Lived = Self;
 
+    /// The client is one of a runtime, which knows no turns.
+    const TAKES_TURNS: bool = false;
+
     fn live(mut self, disk: &SimulatedDisk, mark: &Mark) -> Result<Self, String> {
         // Before the first start there is nothing, which looks as it does after it.
         let begun = self.states.len().saturating_sub(1);

@@ -1,7 +1,9 @@
 use bytes::Bytes;
 
 use super::*;
+use crate::blobs::Blobs as _;
 use crate::kv::{Batch, Durability, KeyValue as _};
+use crate::time::Timestamp;
 
 /// Seeds of the explorations that look for a missing sync, and the states that each of them has.
 const SEED: u64 = 1;
@@ -20,12 +22,36 @@ fn no_kill_and_no_cut_loses_what_was_acknowledged_or_leaves_what_does_not_open()
 
 #[test]
 fn nothing_is_lost_while_the_syncs_of_tree_and_bases_are_slow() {
+    let mut slow_syncs = 0;
     for (name, workload) in Workload::ALL {
-        let exploration = Exploration { seed: SLOW_LIVES, states: 40, without: None };
+        let exploration = Exploration { seed: SLOW_LIVES, states: 60, without: None };
         let explored = explore(&exploration, |seed| StoreLife::first(seed, workload));
         let explored = explored.unwrap_or_else(|finding| panic!("{name}: {finding}"));
-        assert!(explored.slow_syncs > 0, "{explored:?}");
+        slow_syncs += explored.slow_syncs;
     }
+    assert!(slow_syncs > 0);
+}
+
+fn together(seed: u64, turns: u64, without: Option<MissingSync>) -> Result<Simulated, String> {
+    let simulation = Simulation { seed, turns, without };
+    let simulated = simulate(&simulation, |seed| StoreLife::first(seed, Workload::Together));
+    simulated.map_err(|finding| finding.to_string())
+}
+
+#[test]
+fn nothing_is_lost_in_any_order_of_threads_and_a_seed_finds_the_same_order_again() {
+    let simulated = together(40, 40_000, None).unwrap_or_else(|finding| panic!("{finding}"));
+    assert!(simulated.lives > 1 && simulated.faulty > 0, "{simulated:?}");
+    assert_eq!(together(40, 40_000, None), Ok(simulated));
+}
+
+#[test]
+fn a_seed_that_misses_a_sync_misses_it_again() {
+    let without = MissingSync::named("a group of the journal");
+    let missed = together(1, 1_000_000, without).unwrap_err();
+    let seed = missed.strip_prefix("seed ").and_then(|rest| rest.split_once(','));
+    let seed: u64 = seed.unwrap().0.parse().unwrap();
+    assert_eq!(together(seed, 1, without), Err(missed));
 }
 
 /// The disk as a cut leaves it that takes all that it can.
@@ -54,6 +80,37 @@ fn what_a_kill_left_of_the_process_level_is_on_disk_before_a_later_frame_says_so
     let stores = Stores::open(&cut, 2).unwrap();
     for key in [&b"process"[..], b"disk"] {
         assert_eq!(stores.kv.get(key).unwrap().value, Some(Bytes::from("value")));
+    }
+}
+
+#[test]
+fn a_pack_that_a_kill_left_without_its_name_on_disk_has_it_before_a_body_is_put_into_it() {
+    let plain = SimulatedDisk::new();
+    let packs = Path::new("/data/blobs/packs");
+    let disk = plain.watched(
+        move |kind, path| match kind {
+            CallKind::SyncDirectory if path == packs => CallOutcome::Pictured,
+            _ => CallOutcome::Made,
+        },
+        || 0,
+    );
+    let put = |stores: &Stores| {
+        let body = Bytes::from_static(b"body");
+        stores.blobs.put_small(Timestamp::from_millis(1), body).wait().unwrap().id
+    };
+    let stores = Stores::open(&disk, 1).unwrap();
+    put(&stores);
+    let pictures = disk.pictures();
+    drop(stores);
+    assert!(!pictures.is_empty());
+    for picture in pictures {
+        let killed = picture.same_uptime();
+        let stores = Stores::open(&killed, 1).unwrap();
+        let id = put(&stores);
+        let cut = all_lost(&killed);
+        drop(stores);
+        let stores = Stores::open(&cut, 2).unwrap();
+        assert_eq!(stores.blobs.read_small(id, 4).unwrap(), "body");
     }
 }
 

@@ -9,6 +9,7 @@ use super::pack_set::PackSet;
 use crate::blobs::{BlobError, BlobId};
 use crate::ending_thread::{END_MAX, EndingThread};
 use crate::queue::Queue;
+use crate::schedule;
 
 impl PackSet {
     /// Returns whether compacting a pack gives back half of it or more. The active pack never deserves it.
@@ -19,7 +20,7 @@ impl PackSet {
 
     /// Compacts one pack, if it deserves it, and gives the bytes that are free now.
     pub(super) fn compact(&self, pack: u32) -> Result<u64, BlobError> {
-        let _alone = self.compacting.lock();
+        let _alone = schedule::lock(&self.compacting);
         if !self.deserves_compaction(pack) {
             return Ok(0);
         }

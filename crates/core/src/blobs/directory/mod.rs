@@ -29,6 +29,7 @@ use super::{BlobError, BlobId, BlobReader, BlobStat, BlobWriter, Blobs};
 use crate::disk::{Disk, DiskFile};
 use crate::id::{Ids, SeededIds};
 use crate::pending::Pending;
+use crate::schedule;
 use crate::time::Timestamp;
 use crate::worker_pool::WorkerPool;
 
@@ -386,7 +387,7 @@ struct LargePieces {
 
 impl LargePieces {
     fn write(self) -> Result<(), BlobError> {
-        let mut slot = self.file.lock();
+        let mut slot = schedule::lock(&self.file);
         let create = || self.store.0.large.create(self.now, self.store.salt());
         let file = slot.get_or_insert_with(create).as_mut();
         let file = file.map_err(|fault| fault.clone())?;
@@ -411,7 +412,7 @@ impl BlobWriter for DirectoryWriter {
         let Some(slot) = &self.large else {
             return Ok(());
         };
-        let mut slot = slot.lock();
+        let mut slot = schedule::lock(slot);
         match slot.as_mut() {
             Some(Ok(file)) => file.writer.sync(),
             Some(Err(fault)) => Err(fault.clone()),
@@ -422,7 +423,7 @@ impl BlobWriter for DirectoryWriter {
     fn finish(mut self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {
         if let Some(slot) = self.large.take() {
             return self.store.0.workers.run(Err(closed()), move || {
-                let file = slot.lock().take();
+                let file = schedule::lock(&slot).take();
                 file.ok_or_else(|| BlobError::Unavailable("nothing was written".into()))??.finish()
             });
         }

@@ -13,6 +13,7 @@ use super::pack::{HEAD_BYTES, Head, Kind, PackFile, Place, read_exactly};
 use super::tombstones::Tombstones;
 use crate::blobs::{BlobError, BlobId, BlobStat};
 use crate::disk::{Disk, DiskFile};
+use crate::schedule;
 
 /// Packs that are kept open for reading.
 const OPEN_MAX: usize = 256;
@@ -143,6 +144,8 @@ impl PackSet {
         if packed.is_compacted() || walked.has_holes {
             return Ok(None);
         }
+        // A kill may have left it with a name that the disk does not have yet.
+        self.disk.sync_directory(&self.directory)?;
         let file = self.disk.open_to_write(&self.path(pack))?;
         let end = walked.end;
         if end < walked.length {
@@ -158,7 +161,7 @@ impl PackSet {
 
     /// Lets go of a pack that was replaced or removed; readers that have it go on with it.
     pub(super) fn close(&self, pack: u32) {
-        self.open.lock().remove(&pack);
+        schedule::lock(&self.open).remove(&pack);
     }
 
     /// Returns whether a packed blob is there and not deleted.
@@ -284,7 +287,7 @@ fn open_file(
     pack: u32,
 ) -> Result<Arc<PackFile>, BlobError> {
     // Held while the file is opened: whoever replaces a pack closes it here afterwards, and so closes the old one.
-    let mut open = open.lock();
+    let mut open = schedule::lock(open);
     if let Some(packed) = open.get(&pack) {
         return Ok(Arc::clone(packed));
     }

@@ -10,6 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use super::pack::{HEAD_BYTES, Head, Kind, Place, read_exactly, write_head};
 use crate::blobs::{BlobError, BlobId};
 use crate::disk::{Disk, DiskFile};
+use crate::schedule;
 
 /// A log that has this many entries for each one that still counts is written anew.
 const LOG_SLACK: u64 = 4;
@@ -90,7 +91,9 @@ impl Tombstones {
 
     /// The packs that hold deleted blobs.
     pub(super) fn packs(&self) -> Vec<u32> {
-        self.deleted.read().packs.keys().copied().collect()
+        let mut packs: Vec<_> = self.deleted.read().packs.keys().copied().collect();
+        packs.sort_unstable();
+        packs
     }
 
     /// Bytes that compacting a pack would free.
@@ -108,7 +111,7 @@ impl Tombstones {
         if new.is_empty() {
             return Ok(());
         }
-        let mut log = self.log.lock();
+        let mut log = schedule::lock(&self.log);
         match log.take() {
             Some(open) => {
                 let bytes = entries(new.iter().copied());
@@ -118,8 +121,8 @@ impl Tombstones {
                 *log = Some(Log { end: open.end + bytes.len() as u64, ..open });
             }
             None => {
-                let all: Vec<BlobId> =
-                    self.deleted.read().all().chain(new.iter().copied()).collect();
+                let mut all = self.all();
+                all.extend(&new);
                 *log = Some(self.rewrite(&all)?);
             }
         }
@@ -132,7 +135,7 @@ impl Tombstones {
 
     /// Forgets blobs whose bytes are gone from their pack for good.
     pub(super) fn forget(&self, pack: u32, ids: &HashSet<BlobId>) -> Result<(), BlobError> {
-        let mut log = self.log.lock();
+        let mut log = schedule::lock(&self.log);
         let count = {
             let mut deleted = self.deleted.write();
             deleted.remove(pack, ids);
@@ -140,11 +143,17 @@ impl Tombstones {
         };
         let end = log.as_ref().map_or(0, |log| log.end);
         if end > LOG_BYTES_MIN.max(LOG_SLACK * count * HEAD_BYTES as u64) {
-            let all: Vec<BlobId> = self.deleted.read().all().collect();
             *log = None;
-            *log = Some(self.rewrite(&all)?);
+            *log = Some(self.rewrite(&self.all())?);
         }
         Ok(())
+    }
+
+    /// All of them, in the order of their names.
+    fn all(&self) -> Vec<BlobId> {
+        let mut all: Vec<_> = self.deleted.read().all().collect();
+        all.sort_unstable();
+        all
     }
 
     /// Replaces the log, whole or not at all.

@@ -13,15 +13,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::io::Errno;
 
 pub use self::crash::{Choice, CrashPlan, Survival};
 use self::world::{InodeId, World};
 use super::{Disk, DiskFile, DiskLock};
+use crate::schedule;
 
 /// The longest time for which a slow call waits for others: where they wait for it, none comes.
 const SLOW_MAX: Duration = Duration::from_millis(300);
+/// The same in turns of a simulation, for each call that it waits for.
+const SLOW_TURNS_MAX: u64 = 4;
 
 /// Kinds of calls that change what is on the disk, or put it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -180,6 +183,7 @@ impl SimulatedDisk {
         (path, file): (&Path, Option<InodeId>),
         run: impl FnOnce(&mut World, Option<Errno>, bool) -> io::Result<T>,
     ) -> io::Result<T> {
+        schedule::step();
         let mut world = self.world.lock();
         world.calls += 1;
         self.slow.called.notify_all();
@@ -196,7 +200,15 @@ impl SimulatedDisk {
                 let until = world.calls + calls;
                 self.slow.waiting.fetch_add(1, Ordering::SeqCst);
                 let is_early = |world: &mut World| world.calls < until;
-                self.slow.called.wait_while_for(&mut world, is_early, SLOW_MAX);
+                if schedule::is_simulated() {
+                    let mut turns = calls * SLOW_TURNS_MAX;
+                    while turns > 0 && is_early(&mut world) {
+                        MutexGuard::unlocked(&mut world, schedule::step);
+                        turns -= 1;
+                    }
+                } else {
+                    self.slow.called.wait_while_for(&mut world, is_early, SLOW_MAX);
+                }
                 self.slow.waiting.fetch_sub(1, Ordering::SeqCst);
                 run(&mut world, None, false)
             }

@@ -9,6 +9,7 @@ use super::rows::Row;
 use super::wal::{SealedSegment, Segment, WalError};
 use super::{Engine, Version};
 use crate::blobs::BlobId;
+use crate::schedule::{self, park};
 
 /// Rows between two looks whether the store is closed.
 const ROWS_TOGETHER: usize = 1_000;
@@ -25,14 +26,14 @@ impl Engine {
                 return;
             }
             let Some(segments) = due else {
-                std::thread::park();
+                park();
                 continue;
             };
             match self.make_base(&segments) {
                 Ok(()) | Err(MergeError::Stopped(_)) => {}
                 // The log goes on without it, and the next sealed segment is a reason to try again.
                 Err(MergeError::Base(BaseError::Unreadable(_, error))) if is_full(&error) => {
-                    std::thread::park();
+                    park();
                 }
                 Err(
                     error @ (MergeError::Base(BaseError::Damaged(..))
@@ -48,7 +49,7 @@ impl Engine {
         let Some(upto) = sealed.last().map(|segment| segment.last) else {
             return Ok(());
         };
-        let _alone = self.making_base.lock();
+        let _alone = schedule::lock(&self.making_base);
         let Some(base) = self.base.lock().clone() else {
             return Ok(());
         };

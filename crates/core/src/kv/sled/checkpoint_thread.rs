@@ -7,8 +7,9 @@ use bytes::Bytes;
 use super::memtable::CheckpointStep;
 use super::rows::{LastVersion, Row, Rows, VERSION_KEY};
 use super::value_log::ValueLog;
-use super::{Engine, Version, now};
+use super::{Engine, Version};
 use crate::blobs::BlobId;
+use crate::schedule::{self, now, park, park_timeout};
 
 impl Engine {
     /// Checkpoints memtables in order, until the log's thread has ended or the disk fails.
@@ -19,11 +20,11 @@ impl Engine {
             let memtable = match step {
                 CheckpointStep::Write(memtable) => memtable,
                 CheckpointStep::Wait(None) => {
-                    std::thread::park();
+                    park();
                     continue;
                 }
                 CheckpointStep::Wait(Some(time)) => {
-                    std::thread::park_timeout(time);
+                    park_timeout(time);
                     continue;
                 }
                 CheckpointStep::End => return,
@@ -63,7 +64,7 @@ impl Engine {
                 names = value_log.append(rows, last).map_err(|error| error.to_string())?;
                 self.find_replaced(rows, replaced)?;
             }
-            let inserting = self.inserting.write();
+            let inserting = schedule::write(&self.inserting);
             self.insert(rows, names, replaced)?;
             let sealed = self.tree.seal(LastVersion::write(last, replaced).into());
             sealed.map_err(|error| error.to_string())?;

@@ -42,8 +42,7 @@ mod wal_thread;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::thread::Thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard, RwLock};
@@ -72,6 +71,7 @@ use super::{
 use crate::disk::{Disk, DiskLock};
 use crate::ending_thread::{END_MAX, EndingThread};
 use crate::pending::Pending;
+use crate::schedule::{self, Parker, now};
 
 /// Times that a value is read that is replaced between the reading of its row and its own.
 const READS_MAX: usize = 100;
@@ -114,9 +114,9 @@ struct Engine {
     tree_fault: OnceLock<String>,
     /// The reason for which a part of the store could not be closed.
     closing_fault: ClosingFault,
-    wal_waker: OnceLock<Thread>,
-    checkpoint_waker: OnceLock<Thread>,
-    base_waker: OnceLock<Thread>,
+    wal_parker: OnceLock<Parker>,
+    checkpoint_parker: OnceLock<Parker>,
+    base_parker: OnceLock<Parker>,
     /// Leaves out the syncs, to show that the power-cut test can fail.
     #[cfg(feature = "testing")]
     sync_is_left_out: bool,
@@ -173,7 +173,7 @@ impl Sled {
 
     /// Has no base made, and none let go, for as long as the answer is held. It waits for one that is being made.
     pub(crate) fn hold_bases(&self) -> MutexGuard<'_, ()> {
-        self.engine.making_base.lock()
+        schedule::lock(&self.engine.making_base)
     }
 
     /// Answers, with the reason, once the disk has failed. From then on every call is `Unavailable`: what the
@@ -200,13 +200,13 @@ impl Sled {
         let mut store =
             Self { engine, wal_thread: None, checkpoint_thread: None, base_thread: None };
         let bases = start_thread("kv-base", &store.engine, Engine::run_bases)?;
-        let _ = store.engine.base_waker.set(bases.thread().clone());
+        let _ = store.engine.base_parker.set(bases.parker());
         store.base_thread = Some(bases);
         let checkpoints = start_thread("kv-checkpoint", &store.engine, Engine::run_checkpoints)?;
-        let _ = store.engine.checkpoint_waker.set(checkpoints.thread().clone());
+        let _ = store.engine.checkpoint_parker.set(checkpoints.parker());
         store.checkpoint_thread = Some(checkpoints);
         let log = start_thread("kv-wal", &store.engine, move |engine| engine.run_wal(wal))?;
-        let _ = store.engine.wal_waker.set(log.thread().clone());
+        let _ = store.engine.wal_parker.set(log.parker());
         store.wal_thread = Some(log);
         Ok(store)
     }
@@ -318,19 +318,19 @@ impl Engine {
     }
 
     fn wake_wal(&self) {
-        if let Some(thread) = self.wal_waker.get() {
+        if let Some(thread) = self.wal_parker.get() {
             thread.unpark();
         }
     }
 
     fn wake_checkpoint(&self) {
-        if let Some(thread) = self.checkpoint_waker.get() {
+        if let Some(thread) = self.checkpoint_parker.get() {
             thread.unpark();
         }
     }
 
     fn wake_bases(&self) {
-        if let Some(thread) = self.base_waker.get() {
+        if let Some(thread) = self.base_parker.get() {
             thread.unpark();
         }
     }
@@ -374,7 +374,7 @@ impl Engine {
     /// Stops the store for good. What was under way may or may not be on disk.
     fn fail(&self, reason: &str) {
         // The system takes what it could not write for written, and would give it to the next start: which fills the tree anew.
-        let noting = self.noting_state.lock();
+        let noting = schedule::lock(&self.noting_state);
         let _ = IndexState::forget(&*self.disk, &self.directory);
         drop(noting);
         self.stop(&format!("the disk failed: {reason}. Free or mend it, then start again"));
@@ -382,7 +382,7 @@ impl Engine {
 
     /// Stops the store for good, since its base or log is damaged. The tree has all that they had: the next start makes a base of it.
     fn stop_for_damage(&self, reason: &str) {
-        let noting = self.noting_state.lock();
+        let noting = schedule::lock(&self.noting_state);
         let _ = IndexState::note_ahead(&*self.disk, &self.directory);
         drop(noting);
         self.stop(&format!(
@@ -457,24 +457,6 @@ impl KeyValue for Sled {
     fn decoded_cache(&self) -> Option<&DecodedCache> {
         Some(&self.engine.decoded_cache)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a sync took is measured, and decides nothing but when to sync"
-)]
-fn now() -> Instant {
-    Instant::now()
-}
-
-/// The moment by the machine's clock, in milliseconds since 1970: frames tell it, so that a restore can end at one.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it is for people who look for a moment; nothing is decided by it"
-)]
-fn wall_clock_millis() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl std::fmt::Debug for Engine {

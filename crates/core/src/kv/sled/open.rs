@@ -153,9 +153,9 @@ impl Opening<'_> {
             inserting: RwLock::new(()),
             tree_fault: OnceLock::new(),
             closing_fault: ClosingFault::default(),
-            wal_waker: OnceLock::new(),
-            checkpoint_waker: OnceLock::new(),
-            base_waker: OnceLock::new(),
+            wal_parker: OnceLock::new(),
+            checkpoint_parker: OnceLock::new(),
+            base_parker: OnceLock::new(),
             #[cfg(feature = "testing")]
             sync_is_left_out: config.sync_is_left_out,
         })

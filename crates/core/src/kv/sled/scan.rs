@@ -6,6 +6,7 @@ use super::Engine;
 use super::rows::Row;
 use super::tree::TreeRows;
 use crate::kv::{Bounds, Order, Page, StoreError, Version};
+use crate::schedule;
 
 /// Times that a scan is done anew because a checkpoint came in between, before it holds the next one off.
 const SCANS_MAX: usize = 3;
@@ -25,7 +26,7 @@ impl Engine {
                 return page;
             }
         }
-        let _held_off = self.inserting.read();
+        let _held_off = schedule::read(&self.inserting);
         self.page(bounds, order, limit)?.0
     }
 

@@ -10,9 +10,10 @@ use super::opening::Opening;
 use super::rows::{LastVersion, Rows, VERSION_KEY};
 use super::tree::{self, ALL, TreeKind};
 use super::wal::{Segment, Spares, TURNS, is_spare, replay};
-use super::{Engine, Sled, Version, mark, preflight, wall_clock_millis};
+use super::{Engine, Sled, Version, mark, preflight};
 use crate::disk::{Disk, DiskLock};
 use crate::kv::Order;
+use crate::schedule::wall_clock_millis;
 
 impl Sled {
     /// Takes over a directory of another format, or begins a new one. Until the mark says so at the end, the directory is as it was to who

@@ -5,7 +5,6 @@
 //! is opened: values that no row came to point to are younger than the last version, and the names of what was replaced stand in
 //! the row of the last version until they are deleted.
 
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use crate::blobs::{BlobError, BlobId, Blobs, Directory};
 use crate::disk::Disk;
 use crate::id::SeededIds;
 use crate::pending::Pending;
+use crate::schedule::unforeseen;
 use crate::time::Timestamp;
 
 /// Replaced values are deleted together, since a deletion costs a sync of its own.
@@ -41,7 +41,7 @@ impl ValueLog {
         last: &LastVersion,
     ) -> Result<Self, BlobError> {
         // Names are told apart by their places; chance only keeps them from being foreseen.
-        let chance = SeededIds::from_number(RandomState::new().hash_one(last.version));
+        let chance = SeededIds::from_number(unforeseen(last.version.0));
         let packs = Directory::open_with_packs_of(path, disk, chance, pack_bytes_max)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));

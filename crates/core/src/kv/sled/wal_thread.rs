@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::memtable::{FrozenGroup, Waiter};
 use super::wal::{SealedSegment, Wal};
-use super::{Engine, Version, now, wall_clock_millis};
+use super::{Engine, Version};
+use crate::schedule::{now, park, park_timeout, wall_clock_millis, yield_now};
 
 /// Time for which what was acknowledged as `Process` may wait for the disk.
 const PROCESS_SYNC_MAX: Duration = Duration::from_millis(400);
@@ -29,7 +30,8 @@ impl Engine {
             }
             let (group, is_closed, checkpointed) = self.freeze_group();
             let Some(group) = group else {
-                let due = unsynced.map(|since| PROCESS_SYNC_MAX.saturating_sub(since.elapsed()));
+                let due = unsynced
+                    .map(|since| PROCESS_SYNC_MAX.saturating_sub(now().duration_since(since)));
                 if is_closed || due == Some(Duration::ZERO) {
                     if unsynced.take().is_some() {
                         self.unless_failed(self.sync(wal))?;
@@ -39,7 +41,7 @@ impl Engine {
                     }
                     continue;
                 }
-                due.map_or_else(std::thread::park, std::thread::park_timeout);
+                due.map_or_else(park, park_timeout);
                 continue;
             };
             if !wal.has_space(checkpointed) {
@@ -55,7 +57,8 @@ impl Engine {
             if group.has_process_waiters {
                 self.acknowledge_process_waiters();
             }
-            let is_due = unsynced.is_some_and(|since| since.elapsed() >= PROCESS_SYNC_MAX);
+            let is_due =
+                unsynced.is_some_and(|since| now().duration_since(since) >= PROCESS_SYNC_MAX);
             let is_synced = group.needs_disk || is_due;
             if is_synced {
                 self.unless_failed(self.sync_file(wal))?;
@@ -94,7 +97,7 @@ impl Engine {
             queue.wal_is_full = true;
             drop(queue);
             self.wake_checkpoint();
-            std::thread::park_timeout(FAULT_SEEN_MAX);
+            park_timeout(FAULT_SEEN_MAX);
             // An error in one of sled's own threads may leave the checkpoint waiting forever.
             self.unless_failed(self.tree.fault())?;
         }
@@ -160,8 +163,8 @@ impl Engine {
             let queue = self.queue.read();
             queue.next_waiters() < answered && !queue.is_closed
         };
-        while answered > 1 && begun.elapsed() < GATHER_MAX && is_short() {
-            std::thread::yield_now();
+        while answered > 1 && now().duration_since(begun) < GATHER_MAX && is_short() {
+            yield_now();
         }
     }
 }

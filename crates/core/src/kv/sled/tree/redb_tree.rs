@@ -14,6 +14,7 @@ use super::{RowBounds, Tree, TreeError, TreePlace, TreeRows, TreeWrite, caught, 
 use crate::disk::DiskFile;
 use crate::kv::Order;
 use crate::kv::sled::rows::VERSION_KEY;
+use crate::schedule::undivided;
 
 /// The file of the tree.
 pub(super) const FILE: &str = super::REDB_FILE;
@@ -164,7 +165,7 @@ fn sound((lower, upper): RowBounds<'_>) -> RowBounds<'_> {
     if is_empty { none } else { (lower, upper) }
 }
 
-/// The file of the tree as redb calls it.
+/// The file of the tree as redb calls it, with locks held that only redb knows.
 struct RedbFile {
     file: Arc<dyn DiskFile>,
     is_synced: bool,
@@ -182,20 +183,20 @@ impl StorageBackend for RedbFile {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let read = self.file.read_at(out, offset)?;
+        let read = undivided(|| self.file.read_at(out, offset))?;
         if read == out.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.truncate(len)
+        undivided(|| self.file.truncate(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        if self.is_synced { self.file.sync() } else { Ok(()) }
+        if self.is_synced { undivided(|| self.file.sync()) } else { Ok(()) }
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(data, offset)
+        undivided(|| self.file.write_all_at(data, offset))
     }
 }
 

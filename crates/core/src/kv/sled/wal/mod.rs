@@ -10,7 +10,6 @@ mod frame;
 mod replay;
 mod segment;
 
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +22,7 @@ pub(super) use self::segment::{NEWEST, Segment, TURNS, is_spare, name, newest, s
 use super::Version;
 use super::rows::Rows;
 use crate::disk::{Disk, DiskFile};
+use crate::schedule::unforeseen;
 
 /// Bytes by which a file grows beyond what it needs: a sync that changes no length is cheaper.
 const PREALLOCATED_BYTES: usize = 512 * 1024;
@@ -260,7 +260,7 @@ fn begin_segment(
             (spare, file)
         }
     };
-    let salt = RandomState::new().hash_one(number).to_be_bytes();
+    let salt = unforeseen(number).to_be_bytes();
     file.write_all_at(&file_header(salt), 0)?;
     file.sync()?;
     disk.rename(&spare, &path)?;
