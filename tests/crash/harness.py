@@ -1,5 +1,5 @@
 """Kills a real server, cuts its power, or backs it up while it is written to; starts it again, or on what is restored, and looks for what it
-acknowledged.
+acknowledged. What was killed is written to again and killed again, sometimes while it starts.
 
 `rounds(make)` runs the rounds that the command line asks for (`kill N`, `cut N` or `backup N`), or soaks it (`soak SECONDS`: `soak.py`). `make(url)` gives a fresh session with
 `write(worker, number) -> fact` (raises if not acknowledged) and `missing(facts) -> [what is lost or broken]`.
@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,11 @@ BINARY = os.environ["TRIPTYCH_BINARY"]
 SEED = os.environ["TRIPTYCH_SEED"]
 WRITERS = 4
 IMAGE_MIB = 512
+# Kills of one store, before another begins: what was acknowledged in it is looked for at the end once more.
+KILLS_TOGETHER = 10
+# The share of kills before which the server is killed while it starts, and how long it has by then.
+KILLED_AT_START = 0.3
+START_SECONDS = 0.3
 
 
 class Server:
@@ -34,8 +38,7 @@ class Server:
         name = pathlib.Path(BINARY).name
         self.log = tempfile.TemporaryFile()
         ready = pathlib.Path(data).parent / f"ready-{random.randrange(1 << 32)}.json"
-        command = [BINARY, "--port", "0", "--data", data, "--seed", SEED, "--ready-file", ready, *flags]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.process = started(data, flags, ready, self.log)
         for line in self.process.stdout:
             if line.strip() == f"{name} is ready":
                 break
@@ -49,7 +52,12 @@ class Server:
         self.process.wait()
 
 
-def write_until(session, facts, stop, needed, grace_seconds, enough):
+def started(data, flags, ready, log):
+    command = [BINARY, "--port", "0", "--data", data, "--seed", SEED, "--ready-file", ready, *flags]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+
+
+def write_until(session, facts, stop, needed, grace_seconds, enough, first_worker=0):
     """Writers that note what was acknowledged, with the time; they end at the first refusal after the kill.
 
     It is enough once `needed` facts are older than the grace, so that there is always something to look for.
@@ -77,7 +85,8 @@ def write_until(session, facts, stop, needed, grace_seconds, enough):
             enough.set()
 
     failures = []
-    threads = [threading.Thread(target=watched, args=(worker,), daemon=True) for worker in range(WRITERS)]
+    workers = range(first_worker, first_worker + WRITERS)
+    threads = [threading.Thread(target=watched, args=(worker,), daemon=True) for worker in workers]
     for thread in threads:
         thread.start()
     return threads, failures
@@ -121,12 +130,44 @@ def one_round(make, prepare, end, grace_seconds, flags):
         return len(facts), missing
 
 
+def kills(make, count, flags):
+    """One store, which is written to and killed so many times. Gives for each kill how many facts were acknowledged and which of them are missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, all_facts = f"{folder}/data", []
+        server = Server(data, flags)
+        session = make(server.url)
+        for number in range(count):
+            facts, stop, enough = [], threading.Event(), threading.Event()
+            needed = random.randrange(20, 120)
+            threads, failures = write_until(session, facts, stop, needed, 0.0, enough, number * WRITERS)
+            if not enough.wait(120):
+                failures.append(f"only {len(facts)} writes were acknowledged in two minutes")
+            stop.set()
+            server.stop_at_once()
+            for thread in threads:
+                thread.join(60)
+            if random.random() < KILLED_AT_START:
+                kill_at_start(folder, data, flags)
+            facts = [fact for _, fact in facts]
+            if not facts:
+                failures.append("nothing was acknowledged, so nothing was shown")
+            server = Server(data, flags)
+            session = make(server.url)
+            all_facts += facts
+            looks_again = number == count - 1 and getattr(session, "looks_again", True)
+            yield len(facts), failures + list(session.missing(all_facts if looks_again else facts))
+        server.stop_at_once()
+
+
+def kill_at_start(folder, data, flags):
+    with open(os.devnull, "w") as log:
+        process = started(data, flags, f"{folder}/ready-never.json", log)
+        time.sleep(random.random() * START_SECONDS)
+        process.kill()
+        process.wait()
+
+
 def prepare_plain(folder):
-    return f"{folder}/data"
-
-
-def kill(folder, server):
-    server.stop_at_once()
     return f"{folder}/data"
 
 
@@ -162,7 +203,7 @@ def prepare_image(folder):
 
 def cut(folder, server):
     os.kill(server.process.pid, signal.SIGSTOP)
-    shutil.copyfile(f"{folder}/disk.img", f"{folder}/copy.img")
+    run("cp", "--sparse=always", f"{folder}/disk.img", f"{folder}/copy.img")
     server.stop_at_once()
     run("umount", f"{folder}/disk")
     os.mkdir(f"{folder}/copy")
@@ -180,6 +221,19 @@ def release(folder):
         run("umount", f"{folder}/copy")
 
 
+def all_rounds(make, how, count, grace_seconds, flags):
+    if how == "kill":
+        for begun in range(0, count, KILLS_TOGETHER):
+            yield from kills(make, min(KILLS_TOGETHER, count - begun), flags)
+        return
+    prepare, end, grace = {
+        "cut": (prepare_image, cut, grace_seconds),
+        "backup": (prepare_plain, backup, 0.0),
+    }[how]
+    for _ in range(count):
+        yield one_round(make, prepare, end, grace, flags)
+
+
 def rounds(make, grace_seconds=0.0, flags=()):
     """Runs the rounds with these flags; `grace_seconds` is what a service may lose to a power cut, never to a kill."""
     how, count = sys.argv[1], int(sys.argv[2])
@@ -187,14 +241,8 @@ def rounds(make, grace_seconds=0.0, flags=()):
         import soak
 
         sys.exit(soak.run(make, count, flags))
-    prepare, end, grace = {
-        "kill": (prepare_plain, kill, 0.0),
-        "cut": (prepare_image, cut, grace_seconds),
-        "backup": (prepare_plain, backup, 0.0),
-    }[how]
     held = acknowledged = 0
-    for number in range(count):
-        facts, missing = one_round(make, prepare, end, grace, flags)
+    for number, (facts, missing) in enumerate(all_rounds(make, how, count, grace_seconds, flags)):
         acknowledged += facts
         held += not missing
         print(f"{how} {number + 1}: {facts} acknowledged, {len(missing)} lost", *missing[:10], sep="\n  ")

@@ -52,6 +52,9 @@ class Plan:
 
 
 class Session:
+    # A look goes on with uploads and ends them; objects that are there are looked at each time.
+    looks_again = False
+
     def __init__(self, url):
         self.s3 = boto3.client(
             "s3",

@@ -1,5 +1,6 @@
 //! Runners of cargo, the services, their clients, and lists of steps.
 
+pub(crate) mod at_once;
 pub(crate) mod clients;
 pub(crate) mod features;
 pub(crate) mod process;

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod crash;
 pub(crate) mod demo;
 pub(crate) mod e2e;
+pub(crate) mod explore;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod scale;
