@@ -88,7 +88,7 @@ pub(crate) fn full() -> Result<String> {
     Ok(explored(&FULL, Some(SERVICE_FAULTS_FULL))?.join("; "))
 }
 
-/// What each exploration said, as many of them at once as there are cores.
+/// The words of each exploration, as many of them at once as there are cores.
 fn explored(arguments: &Arguments, service_faults: Option<u64>) -> Result<Vec<String>> {
     let jobs = jobs(arguments, service_faults);
     let services = jobs.iter().filter_map(|job| driven(&job.workload));

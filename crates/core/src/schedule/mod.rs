@@ -3,7 +3,7 @@
 //! Stores start and stop their threads, park, wait and lock by these. Outside of a simulation each is what the standard library and
 //! `parking_lot` have under its name.
 
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", feature = "redb"))]
 mod simulation;
 
 #[cfg(feature = "sled")]
@@ -20,7 +20,7 @@ use parking_lot::MutexGuard;
 #[cfg(feature = "sled")]
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", feature = "redb"))]
 use self::simulation::{Key, Seat};
 #[cfg(all(feature = "testing", feature = "redb"))]
 pub(crate) use self::simulation::{Ran, simulated};
@@ -29,7 +29,7 @@ pub(crate) use self::simulation::{Ran, simulated};
 #[derive(Debug, Clone)]
 pub(crate) struct Parker {
     thread: Thread,
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     seat: Option<Seat>,
 }
 
@@ -38,14 +38,14 @@ impl Parker {
     pub(crate) fn own() -> Self {
         Self {
             thread: std::thread::current(),
-            #[cfg(feature = "testing")]
+            #[cfg(all(feature = "testing", feature = "redb"))]
             seat: Seat::own(),
         }
     }
 
     /// Has the thread go on, or not park the next time.
     pub(crate) fn unpark(&self) {
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", feature = "redb"))]
         if let Some(seat) = &self.seat {
             seat.unpark();
         }
@@ -55,7 +55,7 @@ impl Parker {
 
 /// Waits until another thread has this one go on.
 pub(crate) fn park() {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.park(None);
     }
@@ -65,7 +65,7 @@ pub(crate) fn park() {
 /// Waits until another thread has this one go on, or for so long.
 #[cfg(feature = "sled")]
 pub(crate) fn park_timeout(time: Duration) {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.park(Some(time));
     }
@@ -75,7 +75,7 @@ pub(crate) fn park_timeout(time: Duration) {
 /// Lets other threads come first, if they want to.
 #[cfg(feature = "sled")]
 pub(crate) fn yield_now() {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.step();
     }
@@ -89,7 +89,7 @@ pub(crate) fn yield_now() {
     reason = "how long something took decides nothing but when to sync"
 )]
 pub(crate) fn now() -> Instant {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.now();
     }
@@ -103,7 +103,7 @@ pub(crate) fn now() -> Instant {
     reason = "it is for people who look for a moment; nothing is decided by it"
 )]
 pub(crate) fn wall_clock_millis() -> u64 {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.millis();
     }
@@ -114,7 +114,7 @@ pub(crate) fn wall_clock_millis() -> u64 {
 /// A number that nobody foresees, or one that the simulation draws.
 #[cfg(feature = "sled")]
 pub(crate) fn unforeseen(of: u64) -> u64 {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.drawn();
     }
@@ -124,7 +124,7 @@ pub(crate) fn unforeseen(of: u64) -> u64 {
 /// Locks what another thread may hold while it waits for the disk.
 #[cfg(feature = "sled")]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.until(|| mutex.try_lock()).unwrap_or_else(|| mutex.lock());
     }
@@ -134,7 +134,7 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Locks for reading what another thread may hold while it waits for the disk.
 #[cfg(feature = "sled")]
 pub(crate) fn read<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.until(|| lock.try_read()).unwrap_or_else(|| lock.read());
     }
@@ -144,7 +144,7 @@ pub(crate) fn read<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
 /// Locks for writing what another thread may hold while it waits for the disk.
 #[cfg(feature = "sled")]
 pub(crate) fn write<T: ?Sized>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     if let Some(seat) = Seat::own() {
         return seat.until(|| lock.try_write()).unwrap_or_else(|| lock.write());
     }
@@ -154,6 +154,7 @@ pub(crate) fn write<T: ?Sized>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 /// Lets a simulation give the turn to another thread, unless this one is within [`undivided`].
 #[cfg(all(feature = "sled", feature = "testing"))]
 pub(crate) fn step() {
+    #[cfg(feature = "redb")]
     if let Some(seat) = Seat::own() {
         seat.step_unless_undivided();
     }
@@ -162,13 +163,17 @@ pub(crate) fn step() {
 /// Returns whether this thread is one of a simulation.
 #[cfg(all(feature = "sled", feature = "testing"))]
 pub(crate) fn is_simulated() -> bool {
-    Seat::own().is_some()
+    #[cfg(feature = "redb")]
+    let is_simulated = Seat::own().is_some();
+    #[cfg(not(feature = "redb"))]
+    let is_simulated = false;
+    is_simulated
 }
 
 /// Does something with no turn of another thread in between: what it locks is not known here.
 #[cfg(feature = "redb")]
 pub(crate) fn undivided<T>(work: impl FnOnce() -> T) -> T {
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     let _undivided = simulation::Undivided::begin();
     work()
 }
@@ -185,7 +190,7 @@ impl Condvar {
 
     /// Waits until somebody notifies; it may return before, too.
     pub(crate) fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", feature = "redb"))]
         if let Some(seat) = Seat::own() {
             let mutex = MutexGuard::mutex(guard);
             return MutexGuard::unlocked(guard, || {
@@ -199,7 +204,7 @@ impl Condvar {
 
     /// Has one of those who wait go on.
     pub(crate) fn notify_one(&self) {
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", feature = "redb"))]
         if let Some(seat) = Seat::own() {
             seat.wake(Key::of(self), false);
         }
@@ -208,7 +213,7 @@ impl Condvar {
 
     /// Has all of those who wait go on.
     pub(crate) fn notify_all(&self) {
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", feature = "redb"))]
         if let Some(seat) = Seat::own() {
             seat.wake(Key::of(self), true);
         }
@@ -221,7 +226,7 @@ impl Condvar {
 #[derive(Debug)]
 pub(crate) struct StartedThread {
     handle: JoinHandle<()>,
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", feature = "redb"))]
     seat: Option<Seat>,
 }
 
@@ -233,7 +238,7 @@ impl StartedThread {
     /// As the operating system.
     pub(crate) fn start(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let builder = std::thread::Builder::new().name(name);
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", feature = "redb"))]
         if let Some(own) = Seat::own() {
             let seat = own.another();
             let taken = seat.clone();
@@ -242,7 +247,7 @@ impl StartedThread {
         }
         Ok(Self {
             handle: builder.spawn(run)?,
-            #[cfg(feature = "testing")]
+            #[cfg(all(feature = "testing", feature = "redb"))]
             seat: None,
         })
     }
@@ -251,7 +256,7 @@ impl StartedThread {
     pub(crate) fn parker(&self) -> Parker {
         Parker {
             thread: self.handle.thread().clone(),
-            #[cfg(feature = "testing")]
+            #[cfg(all(feature = "testing", feature = "redb"))]
             seat: self.seat.clone(),
         }
     }
@@ -263,7 +268,7 @@ impl StartedThread {
 
     /// Lets it have its turns until it has ended, where there is a simulation.
     pub(crate) fn give_turns(&self) {
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", feature = "redb"))]
         if let Some(seat) = &self.seat {
             seat.wait_for_end();
         }
