@@ -87,30 +87,19 @@ fn check_brought(
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
     let holds = access.caller.account().is_none() || access.caller.has_permission(permission);
-    let of_bucket = evaluate_policy(access, permission, bucket, tx)?;
-    let of_point = evaluate_point(access, permission, bucket, tx)?;
-    if !holds || [of_bucket, of_point].contains(&Some(Effect::Deny)) {
+    let mut is_denied = evaluate_policy(access, permission, bucket, tx)? == Some(Effect::Deny);
+    if let Some(point) = access.point {
+        access_point::passes(point, access.caller, |policy| {
+            let resource = resource_in(point, access.key);
+            let of_point = effect(access, policy, permission, &resource, bucket, tx)?;
+            is_denied |= of_point == Some(Effect::Deny);
+            Ok(of_point)
+        })?;
+    }
+    if !holds || is_denied {
         return Err(Error::AccessDenied);
     }
     Ok(())
-}
-
-/// The effect of the policy of the access point that a request came through.
-fn evaluate_point(
-    access: &AccessRequest<'_>,
-    permission: &str,
-    bucket: &Bucket,
-    tx: &mut Tx<'_>,
-) -> Result<Option<Effect>, Error> {
-    let Some(point) = access.point else {
-        return Ok(None);
-    };
-    let mut found = None;
-    access_point::passes(point, access.caller, |policy| {
-        found = effect(access, policy, permission, &resource_in(point, access.key), bucket, tx)?;
-        Ok(found)
-    })?;
-    Ok(found)
 }
 
 /// The bucket or the object as the policy of an access point names it.
