@@ -37,17 +37,16 @@ struct ClosedWindow {
     /// The id that it had.
     id: WindowId,
     kind: WindowKind,
+    /// True if it had one tab alone as it closed.
+    had_one_tab: bool,
     bounds: Bounds,
     tabs: Vec<ClosedTab>,
 }
 
 impl ClosedWindow {
-    /// The tab as which it is shown: the only one of a normal window.
+    /// The tab as which it is shown: the only one that a normal window had.
     fn only_tab(&self) -> Option<&ClosedTab> {
-        match self.tabs.as_slice() {
-            [tab] if self.kind == WindowKind::Normal => Some(tab),
-            _ => None,
-        }
+        self.tabs.first().filter(|_| self.had_one_tab && self.kind == WindowKind::Normal)
     }
 }
 
@@ -153,9 +152,10 @@ impl Browser {
             return Ok(());
         }
         let (kind, bounds, tabs) = (window.kind, window.bounds, window.tabs.clone());
-        let session = self.next_number();
+        let (session, had_one_tab) = (self.next_number(), tabs.len() == 1);
         let tabs = tabs.into_iter().map(|tab| self.closed_tab(tab)).collect::<Result<_, _>>()?;
-        let closed = Closed::Window(ClosedWindow { session, id, kind, bounds, tabs });
+        let window = ClosedWindow { session, id, kind, had_one_tab, bounds, tabs };
+        let closed = Closed::Window(window);
         self.closed_tabs.push(self.now, closed);
         Ok(())
     }
