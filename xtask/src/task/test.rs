@@ -108,19 +108,26 @@ pub(crate) fn of_workspace(command: &str, features: &str) -> Command {
 fn domains() -> Result<String> {
     let mut test = cargo(&["test", "--locked", "--no-default-features", "--lib"]);
     for package in SERVICES.iter().map(|service| service.name).chain(["triptych-core"]) {
-        check_alone(package)?;
+        check_alone(package, "")?;
         test.args(["-p", package]);
+    }
+    for feature in CORE_APART {
+        check_alone("triptych-core", feature)?;
     }
     cargo_tests(&crate::run::workspace::output(&mut test)?)
 }
 
-/// Checks a domain by itself. What only its server uses is unused here, which no build of the whole says.
-fn check_alone(package: &str) -> Result<()> {
-    let done = cargo(&["check", "--locked", "-p", package, "--no-default-features"]).output()?;
+/// Features of the core that who embeds it may take without the other: a store without a server, and a server without a store on disk.
+const CORE_APART: [&str; 2] = ["sled", "host"];
+
+/// Checks a package by itself, with no feature but this. What only the whole uses is unused here, which no build of that says.
+fn check_alone(package: &str, feature: &str) -> Result<()> {
+    let mut check = cargo(&["check", "--locked", "-p", package, "--no-default-features"]);
+    let done = check.args(["--features", feature]).output()?;
     let said = String::from_utf8_lossy(&done.stderr);
     ensure!(
         done.status.success() && !said.contains("` (lib) generated "),
-        "{package} alone:\n{said}"
+        "{package} alone, with the features \"{feature}\":\n{said}"
     );
     Ok(())
 }

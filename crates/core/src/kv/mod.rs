@@ -32,7 +32,7 @@ mod stalled;
 mod table;
 mod tx;
 
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", feature = "sled"))]
 pub(crate) use self::sled::is_of_tree;
 #[cfg(feature = "sled")]
 pub use self::sled::{

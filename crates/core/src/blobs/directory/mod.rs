@@ -18,7 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
-use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
+#[cfg(feature = "host")]
+use parking_lot::RwLockWriteGuard;
+use parking_lot::{Mutex, RwLock};
 
 use self::compaction::Compactor;
 use self::large_file::{LargeFiles, UnfinishedFile};
