@@ -45,10 +45,21 @@ impl Colour {
         Self { red, green, blue }
     }
 
-    /// Reads a name, `#rgb`, `#rrggbb` or `#rrggbbaa`, or the last without the sign.
+    /// Reads a name, `#rgb`, `#rrggbb` or `#rrggbbaa`, or the last without the sign, and `rgb(r, g, b)` or `rgba(r, g, b, a)`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
+        if let Some((function, rest)) = text.split_once('(') {
+            let numbers =
+                rest.strip_suffix(')')?.split(',').map(|number| number.trim().parse().ok());
+            let numbers: Vec<u8> = numbers.collect::<Option<_>>()?;
+            return match (function.trim_end().to_ascii_lowercase().as_str(), numbers.as_slice()) {
+                ("rgb", [red, green, blue]) | ("rgba", [red, green, blue, _]) => {
+                    Some(Self { red: *red, green: *green, blue: *blue })
+                }
+                _ => None,
+            };
+        }
         let named = NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
         if let Some((_, rgb)) = named {
             return Some(Self::of(*rgb));
@@ -98,10 +109,24 @@ mod tests {
             ("#0f8", "#00ff88"),
             ("#12345678", "#123456"),
             ("a0b0c0", "#a0b0c0"),
+            ("rgb(255, 0,10)", "#ff000a"),
+            ("rgba(1,2,3,128)", "#010203"),
         ] {
             assert_eq!(Colour::parse(text).map(|colour| colour.to_string()).as_deref(), Some(rgb));
         }
-        for text in ["", "#", "#12", "abc", "reddish", "#ééé", "rgb(1,2,3)"] {
+        for text in [
+            "",
+            "#",
+            "#12",
+            "abc",
+            "reddish",
+            "#ééé",
+            "rgb(1,2)",
+            "rgba(1,2,3)",
+            "rgb(256,0,0)",
+            "hsl(1,2,3)",
+            "rgb(1,2,3",
+        ] {
             assert_eq!(Colour::parse(text), None, "{text}");
         }
     }

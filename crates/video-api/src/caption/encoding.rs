@@ -13,14 +13,40 @@ const LATIN_1_HIGH: [char; 32] = [
 /// characters) become U+FFFD, so that nothing later has to think of them.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    shown(match bytes {
+    let text = match bytes {
         [0xff, 0xfe, rest @ ..] => Cow::Owned(utf_16(rest, u16::from_le_bytes)),
         [0xfe, 0xff, rest @ ..] => Cow::Owned(utf_16(rest, u16::from_be_bytes)),
         _ => {
-            let rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            let rest = bytes.strip_prefix(MARK.as_bytes()).unwrap_or(bytes);
             std::str::from_utf8(rest).map_or_else(|_| Cow::Owned(latin_1(rest)), Cow::Borrowed)
         }
-    })
+    };
+    shown(ended_once(unmarked(text)))
+}
+
+/// The byte order mark in UTF-8.
+const MARK: &str = "\u{feff}";
+
+/// A text without further marks before it: each program that a file went through may have put one there.
+fn unmarked(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches(MARK)),
+        Cow::Owned(text) if text.starts_with(MARK) => {
+            Cow::Owned(text.trim_start_matches(MARK).to_owned())
+        }
+        owned @ Cow::Owned(_) => owned,
+    }
+}
+
+/// A text whose lines all end in CR CR LF, with one end in the place of two: so end files that were written in text mode twice.
+fn ended_once(text: Cow<'_, str>) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let is_doubled = |end: usize| bytes.get(..end).is_some_and(|before| before.ends_with(b"\r\r"));
+    let mut ends = memchr::memchr_iter(b'\n', bytes).peekable();
+    if ends.peek().is_none() || !ends.all(is_doubled) {
+        return text;
+    }
+    Cow::Owned(text.replace("\r\r\n", "\n"))
 }
 
 fn utf_16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
@@ -90,6 +116,20 @@ mod tests {
     #[test]
     fn an_odd_byte_and_half_a_pair_become_replacement_characters() {
         assert_eq!(decode(b"\xff\xfea\0\0\xd8b\0c"), "a\u{fffd}b\u{fffd}");
+    }
+
+    #[test]
+    fn marks_may_stand_more_than_once() {
+        assert_eq!(decode(b"\xef\xbb\xbf\xef\xbb\xbfa"), "a");
+        assert_eq!(decode(&utf_16_of("\u{feff}a", [0xff, 0xfe], u16::to_le_bytes)), "a");
+    }
+
+    #[test]
+    fn lines_that_all_end_twice_end_once() {
+        assert_eq!(decode(b"a\r\r\n\r\r\nb\r\r\n"), "a\n\nb\n");
+        // Ends of several kinds are what they are.
+        assert_eq!(decode(b"a\r\r\nb\r\nc\n"), "a\r\r\nb\r\nc\n");
+        assert_eq!(decode(b"a\r\rb"), "a\r\rb");
     }
 
     #[test]

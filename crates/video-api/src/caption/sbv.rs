@@ -69,7 +69,8 @@ pub(super) fn parse_time_line(line: &str) -> Option<Result<(MediaTime, MediaTime
     if !line.bytes().next().is_some_and(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.')) {
         return None;
     }
-    let (start, end) = line.split_once(',')?;
+    let (start, end) =
+        line.split_once(',').map(|(start, end)| (start.trim_end(), end.trim_start()))?;
     let is_clock = |text: &str| {
         text.contains(':') && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'))
     };
@@ -136,6 +137,14 @@ mod tests {
         );
         assert_eq!(error("\nx\n"), "line 2: text stands before the first time code");
         assert_eq!(error("\n"), "line 1: the file is a transcript without time codes");
+    }
+
+    #[test]
+    fn blanks_may_stand_beside_the_comma() {
+        let track = read("0:00:01.000, 0:00:02.500\na\n\n 0:00:03.000 ,\t0:00:04.000 \nb").unwrap();
+        let times: Vec<_> =
+            track.cues.iter().map(|cue| (cue.start.millis(), cue.end.millis())).collect();
+        assert_eq!(times, [(1_000, 2_500), (3_000, 4_000)]);
     }
 
     #[test]

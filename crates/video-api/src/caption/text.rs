@@ -20,6 +20,8 @@ pub enum Tag {
     Colour(Colour),
     /// Classes of WebVTT, joined by dots.
     Class(Box<str>),
+    /// Classes of the tag that begins right within this one.
+    Classes(Box<str>),
     /// The one who speaks.
     Voice(Box<str>),
     /// A language.
@@ -216,7 +218,7 @@ impl Style {
             Tag::Bold => Self { bold: true, ..self },
             Tag::Underline => Self { underline: true, ..self },
             Tag::Colour(colour) => Self { colour: Some(*colour), ..self },
-            Tag::Class(names) => {
+            Tag::Class(names) | Tag::Classes(names) => {
                 Self { colour: names.split('.').find_map(Colour::of_class).or(self.colour), ..self }
             }
             Tag::Voice(_) | Tag::Language(_) | Tag::Ruby | Tag::RubyText => self,
@@ -284,6 +286,14 @@ impl TextBuilder {
         }
     }
 
+    /// Ends all tags that are open.
+    pub(super) fn close_all(&mut self) {
+        while self.open.pop().is_some() {
+            self.mark(Mark::Close);
+        }
+        self.ignored = 0;
+    }
+
     /// Says from when on the rest is shown.
     pub(super) fn at(&mut self, time: MediaTime) {
         if self.text.marks.len() < CUE_MARKS_MAX {
@@ -323,9 +333,7 @@ impl TextBuilder {
 
     /// The text, with every tag closed.
     pub(super) fn finish(mut self) -> Text {
-        while self.open.pop().is_some() {
-            self.mark(Mark::Close);
-        }
+        self.close_all();
         self.text
     }
 

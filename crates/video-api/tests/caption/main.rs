@@ -1,4 +1,4 @@
-//! Caption files of another program, and the corpora of the fuzz targets, which are replayed on stable.
+//! Caption files of another program and as people write them, and the corpora of the fuzz targets, which are replayed on stable.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
@@ -6,6 +6,7 @@ mod ffmpeg;
 mod fuzz;
 #[path = "../../../../fuzz/replay.rs"]
 mod replay;
+mod wild;
 
 use self::replay::replay;
 

@@ -11,7 +11,7 @@ const FRAMES_A_MINUTE: u64 = 60 * RATE - DROPPED;
 const FRAMES_IN_TEN_MINUTES: u64 = 10 * FRAMES_A_MINUTE + DROPPED;
 
 /// A time code of a Scenarist file.
-pub(in super::super) struct Timecode;
+pub(super) struct Timecode;
 
 /// The time of a frame, counted from 0.
 pub(in super::super) fn nominal_frames(frames: u64) -> MediaTime {
@@ -37,12 +37,7 @@ impl Timecode {
     }
 
     /// The count of frames at the start of a second.
-    pub(in super::super) fn parse_fields(
-        hours: &str,
-        minutes: &str,
-        seconds: &str,
-        drops: bool,
-    ) -> Option<u64> {
+    fn parse_fields(hours: &str, minutes: &str, seconds: &str, drops: bool) -> Option<u64> {
         let hours = number(hours, HOURS_MAX)?;
         let (minutes, seconds) = (hours * 60 + number(minutes, 59)?, number(seconds, 59)?);
         let dropped = if drops { DROPPED * (minutes - minutes / 10) } else { 0 };

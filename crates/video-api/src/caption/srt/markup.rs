@@ -2,9 +2,8 @@
 
 use super::super::colour::Colour;
 use super::super::layout::Layout;
-use super::super::lines;
 use super::super::text::{Piece, Tag, Text, TextBuilder};
-use super::{ARROW, of_keypad};
+use super::{ARROW, override_code};
 
 /// A sign without width that keeps text from being read as a tag.
 const GUARD: char = '\u{200b}';
@@ -12,43 +11,56 @@ const GUARD: char = '\u{200b}';
 /// Longest tag that is looked for.
 const TAG_BYTES_MAX: usize = 256;
 
-/// The beginning of a place.
-const KEYPAD: &str = "{\\an";
 
 /// Names of the tags.
-const TAGS: [&str; 4] = ["i", "b", "u", "font"];
+const TAGS: [&str; 7] = ["i", "b", "u", "font", "s", "br", "br/"];
 
 /// A tag, or the end of one.
 enum Found {
-    Open(Option<Tag>),
+    Open(Tag),
     Close(fn(&Tag) -> bool),
+    Font(Option<Colour>),
+    EndOfFont,
+    /// The end of a line.
+    Break,
+    /// A tag for what a track does not hold.
+    Nothing,
 }
 
-/// Reads a text; tags that SubRip does not have are characters. A place counts before the first character, also within tags.
+/// Reads a text; tags that SubRip does not have are characters.
 pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
     let mut layout = None;
     let mut builder = TextBuilder::default();
+    // Of the fonts that are open, whether they have a colour.
+    let mut fonts = Vec::new();
     let mut rest = raw;
-    loop {
-        if let Some((key, after)) = keypad(rest).filter(|_| builder.as_str().is_empty()) {
-            layout = Some(of_keypad(key));
-            rest = after;
-        }
-        let Some(at) = memchr::memchr(b'<', rest.as_bytes()) else { break };
+    while let Some(at) = memchr::memchr2(b'<', b'{', rest.as_bytes()) {
         let (plain, tail) = rest.split_at(at);
         builder.push_str(plain);
+        if let Some(after) = override_code::read(tail, &mut builder, &mut layout) {
+            rest = after;
+            continue;
+        }
         match tag(tail) {
             Some((found, after)) => {
                 match found {
-                    Found::Open(Some(tag)) => builder.open(tag),
-                    Found::Open(None) => {}
+                    Found::Open(tag) => builder.open(tag),
                     Found::Close(is) => builder.close(is),
+                    Found::Font(colour) => {
+                        fonts.push(colour.is_some());
+                        colour.into_iter().for_each(|colour| builder.open(Tag::Colour(colour)));
+                    }
+                    Found::EndOfFont if fonts.pop() == Some(false) => {}
+                    Found::EndOfFont => builder.close(|tag| matches!(tag, Tag::Colour(_))),
+                    Found::Break => builder.push('\n'),
+                    Found::Nothing => {}
                 }
                 rest = after;
             }
             None => {
-                builder.push('<');
-                rest = tail.get(1..).unwrap_or_default();
+                let (sign, after) = tail.split_at(1);
+                builder.push_str(sign);
+                rest = after;
             }
         }
     }
@@ -56,16 +68,9 @@ pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
     (builder.finish(), layout)
 }
 
-/// Reads `{\an8}` at the start of a text.
-fn keypad(raw: &str) -> Option<(u8, &str)> {
-    let rest = raw.strip_prefix(KEYPAD)?;
-    let key = rest.bytes().next().filter(|byte| (b'1'..=b'9').contains(byte))?;
-    Some((key - b'0', rest.get(1..)?.strip_prefix('}')?))
-}
-
 /// Reads a tag at the start of `text`, and gives what follows it.
 fn tag(text: &str) -> Option<(Found, &str)> {
-    let bytes = text.as_bytes();
+    let bytes = Some(text.as_bytes()).filter(|bytes| bytes.starts_with(b"<"))?;
     let window = bytes.get(1..bytes.len().min(TAG_BYTES_MAX))?;
     let end = memchr::memchr3(b'>', b'<', b'\n', window)
         .filter(|end| window.get(*end) == Some(&b'>'))?
@@ -73,14 +78,16 @@ fn tag(text: &str) -> Option<(Found, &str)> {
     let (inner, after) = (text.get(1..end)?, text.get(end + 1..)?);
     let name = inner.split([' ', '=']).next().unwrap_or_default();
     let found = match name.to_ascii_lowercase().as_str() {
-        "i" => Found::Open(Some(Tag::Italic)),
-        "b" => Found::Open(Some(Tag::Bold)),
-        "u" => Found::Open(Some(Tag::Underline)),
+        "i" => Found::Open(Tag::Italic),
+        "b" => Found::Open(Tag::Bold),
+        "u" => Found::Open(Tag::Underline),
         "/i" => Found::Close(|tag| *tag == Tag::Italic),
         "/b" => Found::Close(|tag| *tag == Tag::Bold),
         "/u" => Found::Close(|tag| *tag == Tag::Underline),
-        "font" => Found::Open(colour(inner).map(Tag::Colour)),
-        "/font" => Found::Close(|tag| matches!(tag, Tag::Colour(_))),
+        "font" => Found::Font(colour(inner)),
+        "/font" => Found::EndOfFont,
+        "br" | "br/" => Found::Break,
+        "s" | "/s" => Found::Nothing,
         _ => return None,
     };
     Some((found, after))
@@ -119,19 +126,13 @@ pub(super) fn write(text: &Text, out: &mut String) {
             Piece::Close(_) | Piece::At(_) => {}
         }
     }
-    let Some(written) = out.get(body..) else { return };
-    let has_keypad = || written.contains('{') && written.contains(KEYPAD);
-    if lines::split_at_arrow(written).is_some() || has_keypad() {
-        let guarded = written.replace(ARROW, "--\u{200b}>").replace(KEYPAD, "{\u{200b}\\an");
-        out.truncate(body);
-        out.push_str(&guarded);
-    }
+    override_code::guard(out, body, ARROW);
 }
 
 fn colour_of(tag: &Tag) -> Option<Colour> {
     match tag {
         Tag::Colour(colour) => Some(*colour),
-        Tag::Class(names) => names.split('.').find_map(Colour::of_class),
+        Tag::Class(names) | Tag::Classes(names) => names.split('.').find_map(Colour::of_class),
         _ => None,
     }
 }

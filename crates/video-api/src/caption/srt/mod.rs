@@ -3,10 +3,11 @@
 //! It has no escapes: text that would be read as a tag, or as a time line, gets a zero-width space into it when it is written.
 
 mod markup;
+mod override_code;
 
 use super::cue::{Cue, Track};
 use super::error::{Error, Problem};
-use super::layout::{Anchor, Layout, Line, Percent};
+use super::layout::Layout;
 use super::lines::{self, Lines, is_blank};
 use super::time::MediaTime;
 
@@ -35,13 +36,18 @@ pub fn read(text: &str) -> Result<Track, Error> {
     for (number, line) in Lines::of(text) {
         last_number = number;
         let may_start = before.is_none_or(|line| is_blank(line) || is_number(line));
-        match parse_time_line(line).filter(|_| may_start) {
+        // A time line that can be read begins a cue wherever it stands, as players have it; one that cannot is text within a text.
+        match parse_time_line(line).filter(|times| may_start || times.is_ok()) {
             Some(times) => {
                 let (start, end) = times.map_err(|problem| Error::at(number, problem))?;
-                let own = before.filter(|line| is_number(line)).map(|line| line.trim().to_owned());
+                let mut own =
+                    before.filter(|line| is_number(line)).map(|line| line.trim().to_owned());
                 if let Some(mut done) = open.take() {
                     if own.is_some() {
                         done.text.truncate(done.last_line);
+                    } else if let Some((text, number)) = spaced_number(&done.text) {
+                        own = Some(number.trim().to_owned());
+                        done.text.truncate(text.len());
                     }
                     close(&mut track, done)?;
                 }
@@ -81,6 +87,17 @@ fn close(track: &mut Track, open: Open) -> Result<(), Error> {
     let cue =
         Cue { id, layout: layout.and_then(Layout::boxed), ..Cue::new(open.start, open.end, text) };
     track.push(cue).map_err(|problem| Error::at(open.line, problem))
+}
+
+/// Parts a text from the number of the next cue, where blank lines stand before and behind that: some files have one behind each line.
+fn spaced_number(text: &str) -> Option<(&str, &str)> {
+    let kept = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
+    if !kept.is_some_and(|(_, last)| is_blank(last)) {
+        return None;
+    }
+    let (before, number) = text.trim_end().rsplit_once('\n')?;
+    let above = before.rsplit_once('\n').map_or(before, |(_, above)| above);
+    (is_number(number) && is_blank(above)).then_some((before, number))
 }
 
 /// Tells whether a line is the number of a cue.
@@ -124,7 +141,8 @@ pub fn write(track: &Track) -> String {
         out.push('\n');
         let text = cue.text.without_blank_lines();
         if !text.is_empty() {
-            if let Some(digit) = track.place(cue).and_then(|layout| keypad(&layout)) {
+            if let Some(digit) = track.place(cue).and_then(|layout| override_code::keypad(&layout))
+            {
                 out.push_str("{\\an");
                 out.push(char::from(digit));
                 out.push('}');
@@ -135,49 +153,6 @@ pub fn write(track: &Track) -> String {
         out.push('\n');
     }
     out
-}
-
-/// The key of a number pad that lies where a cue does; none for the middle of the bottom.
-fn keypad(layout: &Layout) -> Option<u8> {
-    let bottom = match layout.line.map(Line::place) {
-        None => 0,
-        Some((share, anchor)) => {
-            let top = match anchor {
-                Anchor::Start => share.thousandths(),
-                Anchor::Center => share.thousandths() - 5_000,
-                Anchor::End => share.thousandths() - 10_000,
-            };
-            if top < 33_333 {
-                6
-            } else if top < 60_000 {
-                3
-            } else {
-                0
-            }
-        }
-    };
-    let side = match layout.alignment().side() {
-        Anchor::Start => 1,
-        Anchor::Center => 2,
-        Anchor::End => 3,
-    };
-    Some(bottom + side).filter(|key| *key != 2).map(|key| b'0' + key)
-}
-
-/// The layout of a key of a number pad.
-fn of_keypad(key: u8) -> Layout {
-    use super::layout::Align;
-    let align = match key % 3 {
-        1 => Some(Align::Left),
-        2 => None,
-        _ => Some(Align::Right),
-    };
-    let line = match key {
-        7..=9 => Some(Line::Row(0)),
-        4..=6 => Some(Line::At(Percent::HALF, Anchor::Center)),
-        _ => None,
-    };
-    Layout { align, line, ..Layout::default() }
 }
 
 #[cfg(test)]

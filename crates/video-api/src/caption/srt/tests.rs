@@ -1,4 +1,4 @@
-use super::super::layout::Align;
+use super::super::layout::{Align, Line};
 use super::*;
 
 fn one(text: &str) -> Cue {
@@ -28,6 +28,16 @@ fn numbers_blank_lines_and_the_last_line_end_may_be_missing() {
 }
 
 #[test]
+fn a_time_line_begins_a_cue_right_behind_a_text() {
+    let track = read(
+        "1\n00:00:01,000 --> 00:00:02,000\na\n00:00:03,000 --> 00:00:04,000\nb\n0:99 --> 1:00\nc\n",
+    )
+    .unwrap();
+    let texts: Vec<_> = track.cues.iter().map(|cue| cue.text.as_str()).collect();
+    assert_eq!(texts, ["a", "b\n0:99 --> 1:00\nc"]);
+}
+
+#[test]
 fn a_number_of_its_own_is_kept_and_a_running_one_is_none() {
     let track = read("1\n0:0:1,0 --> 0:0:2,0\na\n\n7\n0:0:1,0 --> 0:0:2,0\n42\n").unwrap();
     assert_eq!(track.cues[0].id, None);
@@ -53,12 +63,40 @@ fn a_key_of_the_number_pad_is_a_place() {
     assert_eq!((layout.line, layout.align), (Some(Line::Row(0)), Some(Align::Left)));
     assert_eq!(one("{\\an2}x").layout, None);
     assert!(one("<font face=\"Monospace\">{\\an8}x</font>").layout.is_some());
-    assert_eq!(one("x{\\an8}").text.as_str(), "x{\\an8}");
-    for key in 1..=9 {
-        if key != 2 {
-            assert_eq!(keypad(&of_keypad(key)), Some(b'0' + key), "{key}");
-        }
-    }
+    // Players look for one in the whole text, and take the first.
+    let behind = one("x{\\an8}{\\an1}");
+    assert_eq!((behind.text.as_str(), behind.layout.unwrap().line), ("x", Some(Line::Row(0))));
+}
+
+#[test]
+fn override_codes_are_styles_and_what_a_track_cannot_hold_is_left_out() {
+    let cue = one(
+        r"{\an8\i1}a{\i0} {\b1\c&H00FF00&}b{\r}c{\fad(100,200)\pos(1,2)\fnArial}d {\frac{1}{2}} {x} {\}",
+    );
+    assert_eq!(cue.text.as_str(), r"a bcd {\frac{1}{2}} {x} {\}");
+    assert_eq!(cue.layout.unwrap().line, Some(Line::Row(0)));
+    let runs = cue.text.runs();
+    let looks: Vec<_> = runs[0]
+        .iter()
+        .map(|run| (run.text, run.style.italic, run.style.bold, run.style.colour.is_some()))
+        .collect();
+    assert_eq!(
+        looks[..3],
+        [("a", true, false, false), (" ", false, false, false), ("b", false, true, true)]
+    );
+}
+
+#[test]
+fn a_font_without_a_colour_ends_no_colour() {
+    let cue = one("<font color=red>a<font size=9>b</font>c</font>d");
+    let runs = cue.text.runs();
+    let red: Vec<_> = runs[0].iter().map(|run| (run.text, run.style.colour.is_some())).collect();
+    assert_eq!(red, [("abc", true), ("d", false)]);
+}
+
+#[test]
+fn breaks_part_lines_and_what_is_struck_out_stays() {
+    assert_eq!(one("a<br>b<BR/>c<br />d <s>e</s>").text.as_str(), "a\nb\nc\nd e");
 }
 
 #[test]
@@ -80,6 +118,9 @@ fn text_that_looks_like_a_tag_or_a_time_line_stays_text() {
         "<i>x</i>",
         "</B>",
         "{\\an8}x",
+        "{\\i1}x{\\i0}",
+        "<br/>x",
+        "a<br>b</s>",
         "<font color=\"red\">",
         "1 < 2",
         "0:01 --> 0:02",

@@ -53,6 +53,8 @@ fn share(length: &str, pixels: Option<f64>, cells: f64) -> Option<i64> {
     let value = decimal(digits)?;
     let percent = match unit {
         "%" => value,
+        // Shares of the root container, which is the picture.
+        "rw" | "rh" => value,
         "px" => value / pixels? * 100.0,
         "c" => value / cells * 100.0,
         _ => return None,

@@ -38,6 +38,23 @@ fn times_are_read_in_clocks_offsets_frames_and_ticks() {
         (ntsc, "30f", 1_001_000_000),
         ("ttp:frameRate=\"30\" ttp:frameRateMultiplier=\"1000:1001\"", "30f", 1_001_000_000),
         ("ttp:timeBase=\"smpte\" ttp:dropMode=\"dropNTSC\"", "00:01:00:02", 60_060_000_000),
+        ("ttp:timeBase=\"smpte\" ttp:dropMode=\"dropNTSC\"", "01:00:00", 3_599_996_400_000),
+        (
+            "ttp:timeBase=\"smpte\" ttp:frameRateMultiplier=\"1000 1001\"",
+            "01:00:00:00",
+            3_603_600_000_000,
+        ),
+        (
+            "ttp:timeBase=\"smpte\" ttp:frameRateMultiplier=\"1000 1001\"",
+            "00:00:10.5",
+            10_510_500_000,
+        ),
+        ("ttp:timeBase=\"smpte\" ttp:frameRate=\"25\"", "00:00:01:05", 1_200_000_000),
+        (
+            "ttp:timeBase=\"smpte\" ttp:frameRate=\"30\" ttp:dropMode=\"dropPAL\" ttp:frameRateMultiplier=\"1000 1001\"",
+            "00:02:00:04",
+            120_120_000_000,
+        ),
     ] {
         assert_eq!(time(parameters, text), Ok(nanos), "{parameters} {text}");
     }

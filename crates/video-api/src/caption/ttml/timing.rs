@@ -1,7 +1,7 @@
 //! Time expressions of TTML, and the rates that they count in.
 
 use super::super::error::Problem;
-use super::super::scc::timecode::{Timecode, nominal_frames};
+use super::super::limits::HOURS_MAX;
 use super::super::time::{MediaTime, number};
 use super::attribute::Attributes;
 
@@ -18,8 +18,19 @@ pub(super) struct Clock {
     /// Real frames a nominal one, as a fraction.
     multiplier: (u64, u64),
     tick_rate: u64,
-    /// Two frame numbers are left out in most minutes.
-    drops_frames: bool,
+    /// Clock times are SMPTE time codes, which count frames: where these are no whole number a second they do not keep to the clock.
+    time_code: Option<DropMode>,
+}
+
+/// Frame numbers that time codes leave out, so as to keep to the clock.
+#[derive(Debug, Clone, Copy)]
+enum DropMode {
+    /// None.
+    NonDrop,
+    /// Two a minute, unless it is a tenth one.
+    Ntsc,
+    /// Four in each second minute, unless it is a twentieth one.
+    Pal,
 }
 
 impl Default for Clock {
@@ -29,7 +40,7 @@ impl Default for Clock {
             sub_frame_rate: 1,
             multiplier: (1, 1),
             tick_rate: 1,
-            drops_frames: false,
+            time_code: None,
         }
     }
 }
@@ -69,8 +80,18 @@ impl Clock {
             (None, Some(frames)) => frames.saturating_mul(clock.sub_frame_rate),
             (None, None) => 1,
         };
-        clock.drops_frames =
-            root.get("timeBase") == Some("smpte") && root.get("dropMode") == Some("dropNTSC");
+        clock.time_code =
+            (root.get("timeBase") == Some("smpte")).then(|| match root.get("dropMode") {
+                Some("dropNTSC") => DropMode::Ntsc,
+                Some("dropPAL") => DropMode::Pal,
+                _ => DropMode::NonDrop,
+            });
+        if matches!(clock.time_code, Some(DropMode::Ntsc))
+            && root.get("frameRateMultiplier").is_none()
+        {
+            // Numbers are dropped for this rate alone.
+            clock.multiplier = (1_000, 1_001);
+        }
         Ok(clock)
     }
 
@@ -81,22 +102,43 @@ impl Clock {
     }
 
     fn clock_time(&self, text: &str) -> Option<MediaTime> {
+        if let Some(drop_mode) = self.time_code {
+            return self.time_code(drop_mode, text);
+        }
         let mut fields = text.splitn(4, ':');
         let (hours, minutes, seconds) = (fields.next()?, fields.next()?, fields.next()?);
         let Some(frames) = fields.next() else {
             return MediaTime::parse_clock(text).filter(|_| !text.contains(','));
         };
-        let (frames, sub_frames) = frames.split_once('.').unwrap_or((frames, "0"));
-        let (frames, sub_frames) = (number(frames, RATE_MAX)?, number(sub_frames, RATE_MAX)?);
-        if self.drops_frames {
-            let base = Timecode::parse_fields(hours, minutes, seconds, true)?;
-            return Some(nominal_frames(base + frames));
-        }
         let whole = MediaTime::parse_clock(&format!("{hours}:{minutes}:{seconds}"))?;
-        let parts = u128::from(frames) * u128::from(self.sub_frame_rate) + u128::from(sub_frames);
-        Some(whole.plus(
-            self.of_frames(Decimal { value: parts, scale: u128::from(self.sub_frame_rate) })?,
-        ))
+        Some(whole.plus(self.of_frames(self.frames(frames)?)?))
+    }
+
+    /// Reads `hours:minutes:seconds` and frames, if there are any, as a count of frames.
+    fn time_code(&self, drop_mode: DropMode, text: &str) -> Option<MediaTime> {
+        let mut fields = text.splitn(4, ':');
+        let (hours, minutes, seconds) = (fields.next()?, fields.next()?, fields.next()?);
+        let frames = self.frames(fields.next().unwrap_or("0"))?;
+        let minutes = number(hours, HOURS_MAX)? * 60 + number(minutes, 59)?;
+        let seconds =
+            Decimal::parse(seconds).filter(|Decimal { value, scale }| *value < 60 * scale)?;
+        let rate = u128::from(self.frame_rate);
+        let counted = (u128::from(minutes) * 60 * rate)
+            .saturating_sub(u128::from(drop_mode.dropped(minutes)));
+        let scale = seconds.scale * frames.scale;
+        let value = counted
+            .checked_mul(scale)?
+            .checked_add(seconds.value.checked_mul(rate * frames.scale)?)?
+            .checked_add(frames.value.checked_mul(seconds.scale)?)?;
+        self.of_frames(Decimal { value, scale })
+    }
+
+    /// Reads frames, with parts of one behind a dot.
+    fn frames(&self, text: &str) -> Option<Decimal> {
+        let (frames, parts) = text.split_once('.').unwrap_or((text, "0"));
+        let (frames, parts) = (number(frames, RATE_MAX)?, number(parts, RATE_MAX)?);
+        let scale = u128::from(self.sub_frame_rate);
+        Some(Decimal { value: u128::from(frames) * scale + u128::from(parts), scale })
     }
 
     fn offset(&self, text: &str) -> Option<MediaTime> {
@@ -119,6 +161,17 @@ impl Clock {
         let (above, below) = self.multiplier;
         let rate = u128::from(self.frame_rate) * u128::from(above);
         MediaTime::of_ratio(value.checked_mul(u128::from(below))?, scale.checked_mul(rate)?)
+    }
+}
+
+impl DropMode {
+    /// Numbers that are left out in so many minutes.
+    const fn dropped(self, minutes: u64) -> u64 {
+        match self {
+            Self::NonDrop => 0,
+            Self::Ntsc => 2 * (minutes - minutes / 10),
+            Self::Pal => 4 * (minutes / 2 - minutes / 20),
+        }
     }
 }
 

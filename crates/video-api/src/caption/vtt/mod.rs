@@ -12,6 +12,8 @@ use super::time::MediaTime;
 
 const ARROW: &str = "-->";
 const SIGNATURE: &str = "WEBVTT";
+/// The word that opens a comment.
+const NOTE: &str = "NOTE";
 /// The header line that names the language.
 const LANGUAGE: &str = "Language:";
 
@@ -65,7 +67,11 @@ impl Reader {
         if line.is_empty() {
             return self.end_of_block();
         }
-        if let Some((start, rest)) = lines::split_at_arrow(line) {
+        if let Some((start, rest)) = lines::split_at_arrow(line).filter(|(start, _)| {
+            // An arrow within a text or a comment makes no time line of words.
+            let is_within = self.cue.is_some() || is_note(&self.text);
+            !is_within || start.trim_start().starts_with(|c: char| c.is_ascii_digit())
+        }) {
             // A time line opens a cue, also right after the text of another; the one line before it is an identifier.
             let id = Some(std::mem::take(&mut self.text)).filter(|text| !text.is_empty());
             let is_id = self.cue.is_none() && id.as_ref().is_some_and(|id| !id.contains('\n'));
@@ -129,12 +135,11 @@ impl Reader {
                 Ok(())
             }
             // Any other block without a time line is skipped by players, as a comment is.
-            _ => match text.strip_prefix("NOTE") {
-                Some(note) if note.is_empty() || note.starts_with([' ', '\t', '\n']) => {
-                    self.block(false, note.trim().to_owned()).map_err(at)
-                }
-                _ => Ok(()),
-            },
+            _ if is_note(&text) => {
+                let note = text.get(NOTE.len()..).unwrap_or_default();
+                self.block(false, note.trim().to_owned()).map_err(at)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -227,6 +232,12 @@ fn write_cue(track: &Track, cue: &Cue, out: &mut String) {
         out.push('\n');
     }
     out.push('\n');
+}
+
+/// Tells whether the lines of a block are a comment.
+fn is_note(text: &str) -> bool {
+    let rest = text.strip_prefix(NOTE);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n']))
 }
 
 /// Text in one line, without an arrow, which would make a time line of it.

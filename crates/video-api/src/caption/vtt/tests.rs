@@ -23,8 +23,8 @@ NOTE one line
 
 intro & more
 00:00:01.000 --> 00:00:03.500 region:fred align:start
-<v Bob & Co>Hello</v> &amp; <i>it</i> &lt;3
-a <c.red.big>line</c> <lang en-GB>colour</lang>
+<v.loud.lime Bob & Co>Hello</v> &amp; <i>it</i> &lt;3
+a <c.red.big>line</c> <lang en-GB>colour</lang> <b.b1>x <u.u1><i.i1>y</i></u></b>
 
 NOTE
 two
@@ -127,6 +127,49 @@ fn tags_of_other_names_and_tags_without_an_end_say_nothing() {
     let text = markup::parse("<x>a</x><b.big>b</b><1:2:3>c<i");
     assert_eq!(text.as_str(), "abc");
     assert!(text.pieces().any(|piece| piece == Piece::Open(&Tag::Bold)));
+}
+
+#[test]
+fn classes_stay_on_the_tag_that_they_stand_on() {
+    for file in [
+        "<v.first.loud Esme>It</v> is <i.a><b.c>a</b> <u.d>blue</u></i> <lang.x en>tree</lang>",
+        "<ruby.r>a<rt.t>b</rt></ruby> <c.c><i.i>d</i></c>",
+        "<i.lime>a</i><i>b</i>",
+    ] {
+        let text = markup::parse(file);
+        let mut out = String::new();
+        markup::write(&text, &mut out);
+        assert_eq!(out, file);
+    }
+    // Tags that cross each keep their own.
+    let mut out = String::new();
+    markup::write(&markup::parse("<i.a>1<b.c>2</i>3</b>4</i>"), &mut out);
+    assert_eq!(out, "<i.a>1<b.c>2</b></i><b.c>3</b>4");
+    let lime = markup::parse("<v.lime Esme>x</v>y");
+    let colours: Vec<_> = lime.runs()[0].iter().map(|run| run.style.colour).collect();
+    assert_eq!(colours, [Some(super::super::colour::Colour::of(0x00_ff00)), None]);
+}
+
+#[test]
+fn an_annotation_ends_with_its_base() {
+    let text = markup::parse("<ruby>a<rt>b</ruby>c");
+    let mut out = String::new();
+    markup::write(&text, &mut out);
+    assert_eq!(out, "<ruby>a<rt>b</rt></ruby>c");
+}
+
+#[test]
+fn an_arrow_within_a_text_or_a_comment_that_follows_no_time_is_text() {
+    let track = read(
+        "WEBVTT\n\nNOTE\nthis --> that\n\n00:01.000 --> 00:02.000\nleft --> right\nb\n\n00:03.000 --> 00:04.000\n- x -->\n",
+    )
+    .unwrap();
+    let texts: Vec<_> = track.cues.iter().map(|cue| cue.text.as_str()).collect();
+    assert_eq!(texts, ["left --> right\nb", "- x -->"]);
+    assert_eq!(track.blocks[0].text, "this --> that");
+    let again = read(&write(&track)).unwrap();
+    assert_eq!(again.cues[0].text, track.cues[0].text);
+    assert!(read("WEBVTT\n\nfoo --> bar\nx\n").is_err());
 }
 
 #[test]
