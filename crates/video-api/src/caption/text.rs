@@ -249,6 +249,11 @@ impl TextBuilder {
         &self.text.plain
     }
 
+    /// Makes room for that many more bytes.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.text.plain.reserve(bytes);
+    }
+
     /// Appends characters; line feeds part lines.
     pub(super) fn push_str(&mut self, text: &str) {
         self.text.plain.push_str(text);

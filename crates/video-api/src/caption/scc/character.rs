@@ -151,16 +151,29 @@ pub(super) fn extended(first: u8, second: u8) -> Option<char> {
     table.get(usize::from(second.checked_sub(0x20)?)).map(|(c, _)| *c)
 }
 
-/// Tells whether a character is in the basic set where ASCII has it. Nearly all are, and so need no table.
+/// Tells whether the basic set has this byte where ASCII has it. Nearly all characters are such, and need no table.
+const fn is_plain_byte(byte: u8) -> bool {
+    matches!(byte, b' '..=b'&' | b'('..=b')' | b'+'..=b'[' | b']' | b'a'..=b'z')
+}
+
+/// The same of a character.
 const fn is_ascii(c: char) -> bool {
-    matches!(c, ' '..='&' | '('..=')' | '+'..='[' | ']' | 'a'..='z')
+    c.is_ascii() && is_plain_byte(c as u8)
+}
+
+/// Tells whether each character of a text is in the basic set where ASCII has it.
+pub(super) fn is_plain(text: &str) -> bool {
+    // Without a way out of the loop, so that the compiler takes many bytes at once.
+    text.bytes().fold(true, |all, byte| all & is_plain_byte(byte))
 }
 
 /// The way a character is sent; none for one of no set.
+#[inline]
 pub(super) fn sent(c: char) -> Option<Sent> {
-    if is_ascii(c) {
-        return u8::try_from(c).ok().map(Sent::Basic);
-    }
+    if is_ascii(c) { u8::try_from(c).ok().map(Sent::Basic) } else { sent_by_table(c) }
+}
+
+fn sent_by_table(c: char) -> Option<Sent> {
     if let Some((byte, _)) = BASIC.iter().find(|(_, own)| *own == c) {
         return Some(Sent::Basic(*byte));
     }

@@ -38,7 +38,11 @@ pub(super) fn of_text(text: &Text) -> Vec<RowText> {
         cells.clear();
         for run in line {
             let pen = Pen::new(run.style.colour, run.style.italic, run.style.underline);
-            run.text.chars().for_each(|c| character::stand_ins(c, |c| cells.push((c, pen))));
+            if character::is_plain(run.text) {
+                cells.extend(run.text.bytes().map(|byte| (char::from(byte), pen)));
+            } else {
+                run.text.chars().for_each(|c| character::stand_ins(c, |c| cells.push((c, pen))));
+            }
         }
         wrap(&cells, &mut rows);
     }

@@ -323,7 +323,11 @@ fn encode_row(row: &PlacedRow<'_>, units: &mut Vec<Unit>) {
     let mut pen = preamble(row.row, row.column, wanted, &mut pairs);
     let mut cells = row.cells.iter().peekable();
     while let Some((c, _)) = cells.next() {
-        let word = cells.peek().filter(|(next, _)| *c == ' ' && *next != ' ');
+        if *c != ' ' {
+            pairs.character(*c);
+            continue;
+        }
+        let word = cells.peek().filter(|(next, _)| *next != ' ');
         match word.map(|(_, wanted)| pen.toward(*wanted)).filter(|next| *next != pen) {
             Some(next) => {
                 pairs.control(next.mid_row());

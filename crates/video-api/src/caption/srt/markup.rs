@@ -11,7 +11,6 @@ const GUARD: char = '\u{200b}';
 /// Longest tag that is looked for.
 const TAG_BYTES_MAX: usize = 256;
 
-
 /// Names of the tags.
 const TAGS: [&str; 7] = ["i", "b", "u", "font", "s", "br", "br/"];
 
@@ -31,6 +30,7 @@ enum Found {
 pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
     let mut layout = None;
     let mut builder = TextBuilder::default();
+    builder.reserve(raw.len());
     // Of the fonts that are open, whether they have a colour.
     let mut fonts = Vec::new();
     let mut rest = raw;

@@ -404,6 +404,7 @@ impl Walk {
             open.text.push_str(&text.replace('\r', "\n"));
             return;
         }
+        open.text.reserve(text.len());
         let mut is_styled = false;
         for (number, word) in text.split([' ', '\t', '\n', '\r']).enumerate() {
             let so_far = open.text.as_str();

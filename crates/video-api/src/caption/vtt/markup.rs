@@ -15,6 +15,7 @@ pub(super) fn parse(raw: &str) -> Text {
         return Text::plain(raw);
     }
     let mut tags = Tags::default();
+    tags.builder.reserve(raw.len());
     let mut rest = raw;
     while let Some(at) = memchr::memchr2(b'<', b'&', rest.as_bytes()) {
         let (plain, tail) = rest.split_at(at);
