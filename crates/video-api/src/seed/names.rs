@@ -12,7 +12,7 @@ impl Names {
     /// Gives `name` to the `kind` of thing whose `member` it is, at `place` in the file.
     ///
     /// # Errors
-    /// [`SeedError::Unreadable`] if it is empty, or another one's.
+    /// [`SeedError::Unreadable`] if it is empty, holds control characters, which no request could name, or is another one's.
     pub fn take(
         &mut self,
         kind: &'static str,
@@ -22,6 +22,8 @@ impl Names {
     ) -> Result<(), SeedError> {
         let what = if name.is_empty() {
             "has no name"
+        } else if name.contains(char::is_control) {
+            "has a name with control characters"
         } else if self.0.insert((kind, name.to_owned())) {
             return Ok(());
         } else {

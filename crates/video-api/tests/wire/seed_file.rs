@@ -108,6 +108,34 @@ fn what_would_be_left_out_or_hidden_is_refused_with_its_place() {
     }
 }
 
+#[test]
+fn a_name_that_no_request_could_name_is_refused_with_its_place() {
+    let caption = |id: &str| json!({"id": id, "video": "v", "language": "en", "text": "x"});
+    let comment = |id: &str| json!({"id": id, "author": "a", "channel": "a", "textOriginal": "t"});
+    let reason = |id: &str| json!({"id": "V", "label": "Violence", "secondaryReasons": [{"id": id, "label": "x"}]});
+    let labelled = |label: &str| json!({"id": "V", "label": label});
+    for (section, thing, place) in [
+        ("captions", caption("\0"), "captions[0].id: "),
+        ("captions", caption(""), "captions[0].id: "),
+        ("comments", comment("a\u{7f}"), "comments[0].id: "),
+        ("videoAbuseReportReasons", reason(""), "videoAbuseReportReasons[0].secondaryReasons.id: "),
+        (
+            "videoAbuseReportReasons",
+            reason("\n"),
+            "videoAbuseReportReasons[0].secondaryReasons.id: ",
+        ),
+        (
+            "videoAbuseReportReasons",
+            labelled(" "),
+            "videoAbuseReportReasons[0]: Invalid value at 'label'",
+        ),
+    ] {
+        let told = refusal(section, &thing).unwrap_err();
+        assert!(told.starts_with(place), "{told}");
+    }
+    assert_eq!(refusal("videoAbuseReportReasons", &reason("v1")), Ok(()));
+}
+
 #[tokio::test]
 async fn a_resource_may_be_written_as_the_interface_shows_it() {
     let mut seed: Value = serde_json::from_str(SEED).unwrap();

@@ -141,8 +141,11 @@ impl Tags {
     }
 }
 
+/// Tells whether a tag is of one name.
+type IsOfName = fn(&Tag) -> bool;
+
 /// The tag of a name in a file, with what tells it from others.
-fn of_name(name: &str) -> Option<(&'static str, fn(&Tag) -> bool)> {
+fn of_name(name: &str) -> Option<(&'static str, IsOfName)> {
     Some(match name {
         "i" => ("i", |tag| *tag == Tag::Italic),
         "b" => ("b", |tag| *tag == Tag::Bold),

@@ -21,6 +21,11 @@ fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
     for (at, (place, reason)) in (0_u16..).zip(reasons) {
         reader.names.take("reason", &reason.id, &place, ".id")?;
         for secondary in &reason.secondary_reasons {
+            if secondary.id.is_empty() {
+                let reason =
+                    format!("{place}.secondaryReasons.id: this secondary reason has no name");
+                return Err(SeedError::Unreadable(reason));
+            }
             let name = format!("{}/{}", reason.id, secondary.id);
             reader.names.take("secondary reason", &name, &place, ".secondaryReasons.id")?;
         }
@@ -31,7 +36,11 @@ fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
 
 fn put(tx: &mut Tx<'_>, at: u16, reason: &Reason) -> Result<bool, Error> {
     let labels = reason.secondary_reasons.iter().map(|secondary| &secondary.label);
-    if ![&reason.label].into_iter().chain(labels).all(|label| is_name(label)) {
+    if ![&reason.label]
+        .into_iter()
+        .chain(labels)
+        .all(|label| !label.trim().is_empty() && is_name(label))
+    {
         return Err(Error::InvalidField { path: "label".into(), expected: "words on one line" });
     }
     if REASONS.get(tx, &at)?.is_some() {
