@@ -261,7 +261,7 @@ class KeyPairChunks(unittest.TestCase):
                     (lambda frames: [frames[1], frames[0], *frames[2:]], b"SignatureDoesNotMatch"),
                     (lambda frames: [frames[0], *frames[2:]], b"SignatureDoesNotMatch"),
                     (lambda frames: frames[:2], b"IncompleteBody"),
-                    (lambda frames: frames[:-1], b"IncompleteBody"),
+                    (lambda frames: frames[:-2], b"IncompleteBody"),
                 ):
                     status, _, answer = self.upload(*words, pieces, trailer, change)
                     self.assertIn(b"<Code>" + expected + b"</Code>", answer)

@@ -268,7 +268,7 @@ async fn keys_that_cannot_be_used_are_refused_as_the_real_service_does() {
         (other(5)[other(5).len() - 36..].to_owned(), 400, "KMS.NotFoundException", ""),
     ] {
         let refused = world.send(&kms("/bkt/k", b"body", Dialect::Amz).with(KEY, key)).await;
-        is(&refused, status, code, &says.replace('\'', "&apos;"));
+        is(&refused, status, code, says);
     }
     let shared = world.send(&kms("/bkt/k", b"body", Dialect::Amz).with(KEY, other(5))).await;
     assert_eq!(shared.status, 200, "{}", shared.text());

@@ -321,7 +321,7 @@ async fn a_field_that_is_missing_is_named_as_recorded() {
         assert_eq!(answer.element("Code").as_deref(), Some("InvalidArgument"), "{without}");
         assert_eq!(answer.element("ArgumentName").as_deref(), Some(named));
         let sentence = format!(
-            "Bucket POST must contain a field named &apos;{named}&apos;.  If it is specified, please check the order of the fields."
+            "Bucket POST must contain a field named '{named}'.  If it is specified, please check the order of the fields."
         );
         assert_eq!(answer.element("Message"), Some(sentence));
     }

@@ -181,6 +181,32 @@ async fn an_object_has_the_parts_that_the_list_names_and_nothing_else() {
     assert_eq!(code(&upload.abort().await), (404, "NoSuchUpload".to_owned()));
     let late = world.send(&upload.part("1", b"x")).await;
     assert_eq!(code(&late), (404, "NoSuchUpload".to_owned()));
+    world.store("/bkt/k", b"another").await;
+    assert_eq!(upload.complete(&[(1, &first), (5, &last)]).await.text(), done.text());
+}
+
+#[tokio::test]
+async fn a_completion_is_not_answered_again_once_its_object_is_deleted() {
+    let world = World::new(NOW).await;
+    for bucket in ["bkt", "versioned"] {
+        let target = format!("/{bucket}/gone");
+        let upload = Upload::begin(&world, &target, &[]).await;
+        let part = upload.put(1, b"part").await;
+        let done = upload.complete(&[(1, &*part)]).await;
+        let version = done.header("x-amz-version-id").map(str::to_owned);
+        assert_eq!(world.send(&Draft::new("DELETE", &target, b"")).await.status, 204);
+        let again = upload.complete(&[(1, &*part)]).await;
+        let Some(version) = version else {
+            assert_eq!(code(&again), (404, "NoSuchUpload".to_owned()), "{bucket}");
+            continue;
+        };
+        // Its version is still there, below the marker.
+        assert_eq!(again.text(), done.text());
+        let named = format!("{target}?versionId={version}");
+        assert_eq!(world.send(&Draft::new("DELETE", &named, b"")).await.status, 204);
+        let last = upload.complete(&[(1, &*part)]).await;
+        assert_eq!(code(&last), (404, "NoSuchUpload".to_owned()), "{bucket}");
+    }
 }
 
 #[tokio::test]
@@ -208,15 +234,16 @@ async fn any_range_and_any_part_reads_what_was_put() {
         assert_eq!(answer.body, &whole[from..=to], "{from}-{to}");
     }
     for place in [0, 1, 249, 250, 499, 500, 599_usize] {
-        let (number, body) = &parts[place];
-        let answer = world.fetch(&format!("/bkt/k?partNumber={number}")).await;
-        assert_eq!((answer.status, &answer.body), (206, body), "{number}");
+        // Readers count the parts: the numbers of their upload are gone.
+        let body = &parts[place].1;
+        let answer = world.fetch(&format!("/bkt/k?partNumber={}", place + 1)).await;
+        assert_eq!((answer.status, &answer.body), (206, body), "{place}");
         assert_eq!(answer.header("x-amz-mp-parts-count"), Some("600"));
         let start = place * 13;
         let range = format!("bytes {start}-{}/{}", start + 12, whole.len());
         assert_eq!(answer.header("content-range"), Some(&*range));
     }
-    let absent = world.fetch("/bkt/k?partNumber=2").await;
+    let absent = world.fetch("/bkt/k?partNumber=601").await;
     assert_eq!(code(&absent), (416, "InvalidPartNumber".to_owned()));
     let both = Draft::new("GET", "/bkt/k?partNumber=1", b"").with("range", "bytes=0-1");
     assert_eq!(world.send(&both).await.status, 400);
@@ -292,7 +319,7 @@ async fn a_list_that_is_wrong_is_refused_as_recorded_and_the_upload_stays() {
     let three = upload.put(3, b"3").await;
     let order =
         "The list of parts was not in ascending order. Parts must be ordered by part number.";
-    let invalid = "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part&apos;s entity tag.";
+    let invalid = "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.";
     let part = |number: &str, tag: &str| {
         format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>")
     };

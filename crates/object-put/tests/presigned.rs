@@ -72,13 +72,14 @@ fn version_4_by(
         pairs.map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
     let query = pairs.join("&");
     let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())));
+    let hash = signed.iter().find(|(name, _)| *name == "x-amz-content-sha256");
     let canonical = canonical::request(
         method,
         path,
         &canonical::query(&query, ""),
         &fields,
         &names,
-        "UNSIGNED-PAYLOAD",
+        hash.map_or("UNSIGNED-PAYLOAD", |(_, hash)| hash),
     );
     let digest = hex::encode(Sha256::digest(canonical.as_bytes()));
     let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
@@ -166,6 +167,40 @@ async fn headers_in_the_query_of_a_presigned_url_are_those_of_the_request_in_bot
             check_carried(&world).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_hash_that_a_url_signs_is_compared_with_the_body_whatever_it_is() {
+    let world = World::new(NOW).await;
+    let own = hex::encode(Sha256::digest(b"body"));
+    let send = async |method: &str, hash: &str, length: &str| {
+        let mut signed = vec![("x-amz-content-sha256", hash)];
+        signed.extend((!length.is_empty()).then_some(("x-amz-decoded-content-length", length)));
+        let target = version_4(method, "/bkt/key", &[], &signed);
+        let headers: String =
+            signed.iter().map(|(name, text)| format!("{name}: {text}\r\n")).collect();
+        let body = if method == "PUT" { "body" } else { "" };
+        send(&world, method, &target, &headers, body).await
+    };
+    for hash in [own.as_str(), &own.to_uppercase(), "UNSIGNED-PAYLOAD"] {
+        assert_eq!(send("PUT", hash, "").await.status, 200, "{hash}");
+    }
+    let other = "0".repeat(64);
+    let no_hash = ["any", "unsigned-payload", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", &other];
+    for hash in no_hash {
+        let answer = send("PUT", hash, "").await;
+        let told = |name: &str| answer.element(name);
+        assert_eq!(told("Code").as_deref(), Some("XAmzContentSHA256Mismatch"), "{hash}");
+        assert_eq!(told("ClientComputedContentSHA256").as_deref(), Some(hash));
+        assert_eq!(told("S3ComputedContentSHA256").as_ref(), Some(&own));
+        // Reads have no body that it could be of.
+        assert_eq!(send("GET", hash, "").await.status, 200, "{hash}");
+        assert_eq!(send("HEAD", hash, "").await.status, 200, "{hash}");
+    }
+    let other_length = send("PUT", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "9").await;
+    assert_eq!(other_length.element("Code").as_deref(), Some("IncompleteBody"));
+    assert_eq!(other_length.element("NumberBytesExpected").as_deref(), Some("9"));
+    assert_eq!(other_length.element("NumberBytesProvided").as_deref(), Some("4"));
 }
 
 #[tokio::test]

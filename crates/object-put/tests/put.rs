@@ -217,6 +217,93 @@ async fn chunked_bodies_with_trailers_are_checked_and_their_framing_is_not_store
 }
 
 #[tokio::test]
+async fn ends_of_chunked_bodies_are_read_as_the_real_service_does() {
+    let world = World::new(NOW).await;
+    const NAME: &str = "x-amz-checksum-crc32";
+    const GOOD: &str = "x-amz-checksum-crc32:NhCmhg==\r\n";
+    const BAD: &str = "x-amz-checksum-crc32:AAAAAA==\r\n";
+    let send = async |announced: &str, tail: &str| {
+        let body = format!("5\r\nhello\r\n0\r\n{tail}");
+        let draft = chunked("STREAMING-UNSIGNED-PAYLOAD-TRAILER", 5, body.as_bytes());
+        world.send(&draft.with("x-store-trailer", announced.to_owned())).await
+    };
+    for (announced, tail) in [
+        (NAME, GOOD.to_owned()),
+        (NAME, format!("{GOOD}\r\n")),
+        (NAME, format!("{GOOD}\r\n\r\n")),
+        (NAME, format!("{GOOD}\r\nother: field\r\n")),
+        (NAME, format!("{GOOD}\r\nno field")),
+        (NAME, format!("{BAD}{GOOD}")),
+        ("x-amz-checksum-crc32,", GOOD.to_owned()),
+        ("x-amz-checksum-crc32,,", GOOD.to_owned()),
+    ] {
+        let answer = send(announced, &tail).await;
+        assert_eq!(answer.status, 200, "{announced} {tail:?}: {}", answer.text());
+        assert_eq!(world.fetch("/bkt/k").await.body, b"hello");
+    }
+    let unsupported = "The value specified in the x-amz-trailer header is not supported";
+    let ended = "The request body terminated unexpectedly";
+    for (announced, tail, expected, says) in [
+        (NAME, format!("{GOOD}{BAD}"), "BadDigest", "CRC32"),
+        (NAME, format!("{GOOD}other: field\r\n"), "MalformedTrailerError", ""),
+        (NAME, "x-amz-checksum-crc32c:mnG7TA==\r\n".to_owned(), "MalformedTrailerError", ""),
+        (NAME, String::new(), "MalformedTrailerError", ""),
+        (
+            NAME,
+            "x-amz-checksum-crc32:no\r\n".to_owned(),
+            "InvalidRequest",
+            "Value for x-amz-checksum-crc32 trailing header is invalid.",
+        ),
+        (NAME, GOOD.replace('\r', ""), "IncompleteBody", ended),
+        (NAME, GOOD.replace('\n', ""), "IncompleteBody", ended),
+        (NAME, GOOD.trim_end().to_owned(), "IncompleteBody", ended),
+        ("x-amz-checksum-crc32, ,", GOOD.to_owned(), "InvalidRequest", unsupported),
+        (",x-amz-checksum-crc32", GOOD.to_owned(), "InvalidRequest", unsupported),
+        ("x-amz-checksum-crc32, x-amz-foo", GOOD.to_owned(), "InvalidRequest", unsupported),
+    ] {
+        let answer = send(announced, &tail).await;
+        assert_eq!(code(&answer), (400, expected.to_owned()), "{announced} {tail:?}");
+        assert!(answer.text().contains(says), "{announced} {tail:?}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_are_too_few_or_too_many_are_counted() {
+    let world = World::new(NOW).await;
+    const MODE: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+    for (length, body, provided) in [
+        (5, &b"a\r\nhellohello\r\n0\r\n\r\n"[..], "10"),
+        (5, b"3\r\nhel\r\n0\r\n\r\n", "3"),
+        // What follows the end is no part of the body.
+        (5, b"3\r\nhel\r\n0\r\n\r\n2\r\nlo\r\n0\r\n\r\n", "3"),
+    ] {
+        let answer = world.send(&chunked(MODE, length, body)).await;
+        is(&answer, 400, "IncompleteBody");
+        assert_eq!(answer.element("NumberBytesExpected").as_deref(), Some("5"));
+        assert_eq!(answer.element("NumberBytesProvided").as_deref(), Some(provided));
+    }
+}
+
+#[tokio::test]
+async fn checksums_are_counted_before_they_are_read() {
+    let world = World::new(NOW).await;
+    let put = || Draft::put("/bkt/k", b"hello").with("x-store-checksum-crc32", "NhCmhg==");
+    let many =
+        "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.";
+    let single = "Expecting a single x-amz-checksum- header</Message>";
+    for (draft, says) in [
+        (put().with("x-store-checksum-sha256", "no hash"), many),
+        (put().with("x-store-trailer", "x-store-checksum-crc32"), single),
+        (put().with("x-store-trailer", "x-store-checksum-sha1"), single),
+        (put().with("x-store-trailer", "x-store-checksum-crc32, x-store-checksum-crc32"), many),
+    ] {
+        let answer = world.send(&draft).await;
+        is(&answer, 400, "InvalidRequest");
+        assert!(answer.text().contains(says), "{}", answer.text());
+    }
+}
+
+#[tokio::test]
 async fn a_body_of_unknown_length_is_refused_with_411() {
     let world = World::new(NOW).await;
     let unsized_body =

@@ -22,6 +22,9 @@ pub struct ChunkSigner {
     /// Time and scope, on a line each.
     scope: String,
     previous: String,
+    /// The access key, and the request that was signed: who is refused is shown both.
+    access_key: String,
+    request: String,
 }
 
 /// The key that the chunks of a body are signed with.
@@ -39,16 +42,27 @@ impl std::fmt::Debug for ChunkSigner {
 
 impl ChunkSigner {
     pub(super) fn new(dialect: Dialect, key: [u8; 32], scope: String, seed: String) -> Self {
-        Self { dialect, key: ChunkKey::Shared(Zeroizing::new(key)), scope, previous: seed }
+        Self::of(dialect, ChunkKey::Shared(Zeroizing::new(key)), scope, seed)
     }
 
-    pub(super) const fn with_key_pair(
+    pub(super) fn with_key_pair(
         dialect: Dialect,
         key: KeyPair,
         scope: String,
         seed: String,
     ) -> Self {
-        Self { dialect, key: ChunkKey::Pair(key), scope, previous: seed }
+        Self::of(dialect, ChunkKey::Pair(key), scope, seed)
+    }
+
+    const fn of(dialect: Dialect, key: ChunkKey, scope: String, previous: String) -> Self {
+        Self { dialect, key, scope, previous, access_key: String::new(), request: String::new() }
+    }
+
+    /// The same, whose refusals name the access key and show the canonical request.
+    pub(super) fn refusing_with(mut self, access_key: &str, request: &str) -> Self {
+        access_key.clone_into(&mut self.access_key);
+        request.clone_into(&mut self.request);
+        self
     }
 
     /// Tells whether its signatures are those of a key pair: to verify one takes a while.
@@ -107,7 +121,8 @@ impl ChunkSigner {
             return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
                 provided: signature.to_owned(),
                 string_to_sign: whole,
-                ..SignatureMismatch::default()
+                access_key: self.access_key.clone(),
+                canonical_request: self.request.clone(),
             })));
         }
         signature.clone_into(&mut self.previous);

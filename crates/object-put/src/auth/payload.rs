@@ -9,12 +9,16 @@ use crate::request::fields::Fields;
 
 /// The header that tells how the body is signed.
 pub(super) const CONTENT_SHA256: &str = "x-store-content-sha256";
+/// Its value where the signature does not cover the body.
+pub(super) const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
 /// The value of `x-store-content-sha256`: the framing of the body, and what its signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
     /// The body has this SHA-256.
     Hash([u8; 32]),
+    /// The body has a SHA-256 that no body has, for it is none.
+    NoHash,
     /// The signature does not cover the body.
     Unsigned,
     /// aws-chunked, without signatures, perhaps with a trailer.
@@ -32,7 +36,7 @@ impl Payload {
     #[must_use]
     pub fn read(value: &str, streaming_signed: &str) -> Option<Self> {
         match value {
-            "UNSIGNED-PAYLOAD" => Some(Self::Unsigned),
+            UNSIGNED => Some(Self::Unsigned),
             "STREAMING-UNSIGNED-PAYLOAD-TRAILER" => Some(Self::UnsignedTrailer),
             _ => match value.strip_prefix(streaming_signed) {
                 Some("") => Some(Self::Signed),
@@ -55,6 +59,26 @@ impl Payload {
             Some(payload) => Ok(Some((payload, text))),
             None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
         }
+    }
+
+    /// The payload that the header of a presigned URL names, with its value; `None` without the header. A URL says nothing of framings there:
+    /// whatever is no word for an unsigned body is compared with its hash, as in the real service.
+    pub(super) fn of_url<'r>(fields: &Fields<'r>) -> Result<Option<(Self, Cow<'r, str>)>, Error> {
+        let read = |text: &str| match text {
+            UNSIGNED => Self::Unsigned,
+            _ => <[u8; 32]>::from_hex(text).map_or(Self::NoHash, Self::Hash),
+        };
+        Ok(fields.get(CONTENT_SHA256)?.map(|text| (read(&text), text)))
+    }
+
+    /// The text of a hash as it was sent, where the hash alone does not tell it.
+    pub(super) fn sent_hash(self, text: &str) -> Option<Box<str>> {
+        let is_told = match self {
+            Self::Hash(_) => !text.bytes().any(|byte| byte.is_ascii_uppercase()),
+            Self::NoHash => false,
+            _ => true,
+        };
+        (!is_told).then(|| text.into())
     }
 
     /// Tells whether each chunk of the body is signed.
@@ -90,6 +114,23 @@ mod tests {
         assert_eq!(read(&hash), Some(Payload::Hash([0xAB; 32])));
         for value in ["", "abc", "STREAMING", &"g".repeat(64), &"a".repeat(63), &"é".repeat(64)] {
             assert_eq!(read(value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_header_of_a_url_is_a_hash_whatever_it_says() {
+        let of = |value: &str| {
+            let fields = Fields::of(vec![("x-amz-content-sha256", value.as_bytes())]);
+            let fields = fields.in_dialect(crate::request::dialect::Dialect::Amz);
+            let (payload, text) = Payload::of_url(&fields).unwrap().unwrap();
+            (payload, payload.sent_hash(&text).map(String::from))
+        };
+        let (lower, upper) = (hex::encode([0xAB; 32]), hex::encode_upper([0xAB; 32]));
+        assert_eq!(of("UNSIGNED-PAYLOAD"), (Payload::Unsigned, None));
+        assert_eq!(of(&lower), (Payload::Hash([0xAB; 32]), None));
+        assert_eq!(of(&upper), (Payload::Hash([0xAB; 32]), Some(upper.clone())));
+        for value in ["", "unsigned-payload", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "ab"] {
+            assert_eq!(of(value), (Payload::NoHash, Some(value.to_owned())), "{value}");
         }
     }
 }

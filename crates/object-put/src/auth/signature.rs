@@ -29,13 +29,15 @@ pub struct Verified {
     pub chunks: Option<ChunkSigner>,
     /// The signature with a key pair, which is still to be verified.
     pub claim: Option<Box<Claim>>,
+    /// The SHA-256 of the body as the request says it, where the payload does not tell how.
+    pub sent_hash: Option<Box<str>>,
 }
 
 impl Verified {
     /// A body whose chunks nobody signed.
     #[must_use]
     pub const fn unsigned(payload: Payload) -> Self {
-        Self { payload, chunks: None, claim: None }
+        Self { payload, chunks: None, claim: None, sent_hash: None }
     }
 }
 

@@ -105,18 +105,14 @@ impl SigV2Credentials {
                 canonical_request: String::new(),
             })));
         }
-        Ok(Verified::unsigned(self.payload(fields)?))
-    }
-
-    /// The older scheme covers no body; a hash or a framing that came with it still counts.
-    fn payload(&self, fields: &Fields<'_>) -> Result<Payload, Error> {
-        match Payload::of_fields(fields, fields.dialect().names().streaming_signed)? {
-            None => Ok(Payload::Unsigned),
-            Some((payload, text)) if payload.has_signed_chunks() => {
-                Err(Error::InvalidContentSha256 { value: text.into_owned() })
+        // The older scheme covers no body; a hash that came with it still counts.
+        Ok(match Payload::of_url(fields)? {
+            None => Verified::unsigned(Payload::Unsigned),
+            Some((payload, text)) => {
+                let sent_hash = payload.sent_hash(&text);
+                Verified { sent_hash, ..Verified::unsigned(payload) }
             }
-            Some((payload, _)) => Ok(payload),
-        }
+        })
     }
 
     fn string_to_sign(&self, line: RequestLine<'_>, fields: &Fields<'_>) -> Result<String, Error> {

@@ -12,7 +12,7 @@ use crate::auth::canonical;
 use crate::auth::chunk_signature::ChunkSigner;
 use crate::auth::digest::{digits, hmac_sha256, sha256};
 use crate::auth::key_pair::{Claim, KeyPair};
-use crate::auth::payload::{CONTENT_SHA256, Payload};
+use crate::auth::payload::{CONTENT_SHA256, Payload, UNSIGNED};
 use crate::auth::scope::{ServiceScope, malformed};
 use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified, check_token};
@@ -265,7 +265,8 @@ impl<'r> SigV4Credentials<'r> {
         let (date, signed) = (need("Date")?, need("SignedHeaders")?);
         let (expires, signature) = (need("Expires")?, need("Signature")?);
         let algorithm = Algorithm::of(algorithm, dialect).ok_or_else(|| {
-            parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\" and \"STORE4-ECDSA-P256-SHA256\"")
+            let [shared, pair] = [names.algorithm, names.asymmetric_algorithm];
+            parameters(format!("X-Store-Algorithm only supports \"{shared}\" and \"{pair}\""))
         })?;
         let (access_key, scope) = algorithm
             .read_credential(credential, dialect, here, get("Region-Set"))
@@ -292,10 +293,9 @@ impl<'r> SigV4Credentials<'r> {
                 .ok_or_else(|| Error::InvalidContentSha256 { value: text.to_owned() })?,
             // What a URL does not sign says nothing about the body.
             None if !signed.split(';').any(|name| name == own) => None,
-            None => Payload::of_fields(fields, algorithm.streaming_signed(dialect))?,
+            None => Payload::of_url(fields)?,
         };
-        let (payload, payload_text) =
-            sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".into()));
+        let (payload, payload_text) = sent.unwrap_or((Payload::Unsigned, UNSIGNED.into()));
         Ok(Self {
             access_key,
             scope,
@@ -387,8 +387,10 @@ impl<'r> SigV4Credentials<'r> {
                 format!("{}\n{}", self.time_text, self.scope),
                 self.signature.to_owned(),
             )
+            .refusing_with(self.access_key, &request)
         });
-        Ok(Verified { payload: self.payload, chunks, claim: None })
+        let sent_hash = self.payload.sent_hash(&self.payload_text);
+        Ok(Verified { payload: self.payload, chunks, claim: None, sent_hash })
     }
 
     /// The part of a signature with a key pair that is still to be verified.
@@ -410,14 +412,16 @@ impl<'r> SigV4Credentials<'r> {
         let chunks = self.payload.has_signed_chunks().then(|| {
             let scope = format!("{}\n{}", self.time_text, self.scope);
             ChunkSigner::with_key_pair(dialect, pair.clone(), scope, self.signature.to_owned())
+                .refusing_with(self.access_key, &request)
         });
+        let sent_hash = self.payload.sent_hash(&self.payload_text);
         let claim = Claim {
             key: pair,
             texts,
             signature: self.signature.to_owned(),
             refusal: self.mismatch(request, dialect),
         };
-        Verified { payload: self.payload, chunks, claim: Some(Box::new(claim)) }
+        Verified { payload: self.payload, chunks, claim: Some(Box::new(claim)), sent_hash }
     }
 
     /// The session token that the request brings.

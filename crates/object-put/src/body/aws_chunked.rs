@@ -4,12 +4,16 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::error::Error;
 
+/// What may stand around the parts of a line.
+const BLANKS: [char; 2] = [' ', '\t'];
 /// The longest line of a chunk's head.
 const LINE_BYTES_MAX: usize = 1024;
 /// The most bytes of a trailer.
 const TRAILER_BYTES_MAX: usize = 16 * 1024;
 /// A chunk that is not the last has at least this many bytes, signed or not.
 const CHUNK_BYTES_MIN: u64 = 8 * 1024;
+/// The most bytes behind the end of a body: they say nothing, as in the real service.
+const REST_BYTES_MAX: usize = 64 * 1024;
 
 /// A piece of a chunked body, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +40,10 @@ enum State {
 #[derive(Debug)]
 pub struct Decoder {
     signed: bool,
+    /// Bytes that the whole body was announced with.
+    length: Option<u64>,
+    /// Bytes of the chunks so far, as their heads say.
+    announced: u64,
     state: State,
     buffer: BytesMut,
     /// Whole pieces of data are handed on from here.
@@ -45,14 +53,18 @@ pub struct Decoder {
     short: Option<u64>,
     trailer: Vec<(String, String)>,
     trailer_bytes: usize,
+    /// Bytes behind the end.
+    rest_bytes: usize,
 }
 
 impl Decoder {
-    /// A decoder of a body whose chunks are `signed`.
+    /// A decoder of a body of `length` bytes, where that was said, whose chunks are `signed`.
     #[must_use]
-    pub fn new(signed: bool) -> Self {
+    pub fn new(signed: bool, length: Option<u64>) -> Self {
         Self {
             signed,
+            length,
+            announced: 0,
             state: State::Head,
             buffer: BytesMut::new(),
             pending: Bytes::new(),
@@ -60,6 +72,7 @@ impl Decoder {
             short: None,
             trailer: Vec::new(),
             trailer_bytes: 0,
+            rest_bytes: 0,
         }
     }
 
@@ -72,7 +85,7 @@ impl Decoder {
     /// The next frame; `None` when more bytes are needed.
     ///
     /// # Errors
-    /// `MalformedChunk`, `InvalidChunkSize`, `MalformedTrailer`.
+    /// `BodyTerminated`; `IncompleteBody` for a chunk beyond the length; `InvalidChunkSize`, `MalformedTrailer`.
     pub fn frame(&mut self) -> Result<Option<Frame>, Error> {
         loop {
             match std::mem::replace(&mut self.state, State::Done) {
@@ -103,7 +116,7 @@ impl Decoder {
                         return Ok(None);
                     };
                     if !line.is_empty() {
-                        return Err(Error::MalformedChunk {
+                        return Err(Error::BodyTerminated {
                             reason: "A chunk is longer than its size says",
                         });
                     }
@@ -126,21 +139,32 @@ impl Decoder {
                     self.state = State::Trailer;
                 }
                 State::Done => {
-                    if self.pending.is_empty() {
-                        return Ok(None);
+                    self.rest_bytes += self.pending.len();
+                    self.pending.clear();
+                    if self.rest_bytes > REST_BYTES_MAX {
+                        return Err(Error::BodyTerminated {
+                            reason: "There are too many bytes after the last chunk",
+                        });
                     }
-                    return Err(Error::MalformedChunk {
-                        reason: "There are bytes after the last chunk",
-                    });
+                    return Ok(None);
                 }
             }
         }
     }
 
-    /// Tells whether the end was reached: a body that stops before it is incomplete.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.state == State::Done
+    /// The last frame of a body that has ended, if it was not seen: the empty line at the end may be missing, as in the real service.
+    ///
+    /// # Errors
+    /// [`Error::BodyTerminated`] where the body ended before its last chunk, or within a line.
+    pub fn finish(&mut self) -> Result<Option<Frame>, Error> {
+        match self.state {
+            State::Done => Ok(None),
+            State::Trailer if self.buffer.is_empty() => {
+                self.state = State::Done;
+                Ok(Some(Frame::End(std::mem::take(&mut self.trailer))))
+            }
+            _ => Err(Error::BodyTerminated { reason: "The body ended before its last chunk did" }),
+        }
     }
 
     /// The next line without its end, at most `most` bytes long.
@@ -148,7 +172,7 @@ impl Decoder {
         let end = self.pending.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(self.pending.len(), |end| end + 1);
         if self.buffer.len() + taken > most + 2 {
-            return Err(Error::MalformedChunk { reason: "A line of the chunked body is too long" });
+            return Err(Error::BodyTerminated { reason: "A line of the chunked body is too long" });
         }
         self.buffer.extend_from_slice(self.pending.get(..taken).unwrap_or_default());
         self.pending.advance(taken);
@@ -157,39 +181,37 @@ impl Decoder {
         }
         let mut line = self.buffer.split();
         if !line.ends_with(b"\r\n") {
-            return Err(Error::MalformedChunk {
+            return Err(Error::BodyTerminated {
                 reason: "A line of the chunked body does not end as lines do",
             });
         }
         line.truncate(line.len() - 2);
         String::from_utf8(line.into())
             .map(Some)
-            .map_err(|_| Error::MalformedChunk { reason: "A line of the chunked body is no text" })
+            .map_err(|_| Error::BodyTerminated { reason: "A line of the chunked body is no text" })
     }
 
     fn head(&mut self, line: &str) -> Result<State, Error> {
-        let malformed = |reason| Error::MalformedChunk { reason };
+        let malformed = |reason| Error::BodyTerminated { reason };
         let (size, extensions) = line.split_once(';').unwrap_or((line, ""));
+        let size = size.trim_matches(BLANKS);
         if size.is_empty() || size.len() > 16 || !size.bytes().all(|byte| byte.is_ascii_hexdigit())
         {
             return Err(malformed("The size of a chunk is no hexadecimal number"));
         }
         let size = u64::from_str_radix(size, 16)
             .map_err(|_| malformed("The size of a chunk is no hexadecimal number"))?;
-        let signature = extensions
-            .split(';')
-            .find_map(|extension| extension.strip_prefix("chunk-signature="))
-            .map(str::to_owned);
-        if self.signed && signature.is_none() {
-            return Err(malformed("A chunk carries no signature"));
-        }
-        let signature = signature.filter(|_| self.signed);
+        let signature = self.signed.then(|| signature(extensions)).transpose()?;
         self.chunk += 1;
+        self.announced = self.announced.saturating_add(size);
+        if let Some(expected) = self.length.filter(|length| self.announced > *length) {
+            return Err(Error::IncompleteBody { expected, provided: self.announced });
+        }
         if size == 0 {
             return Ok(State::LastChunk { signature });
         }
         if let Some(size) = self.short {
-            return Err(Error::InvalidChunkSize { chunk: self.chunk - 1, size });
+            return Err(Error::InvalidChunkSize { chunk: self.chunk, size });
         }
         self.short = (size < CHUNK_BYTES_MIN).then_some(size);
         Ok(State::Data { left: size, signature })
@@ -202,9 +224,25 @@ impl Decoder {
         if self.trailer_bytes > TRAILER_BYTES_MAX {
             return Err(Error::MalformedTrailer);
         }
-        self.trailer.push((name.to_ascii_lowercase(), value.trim_matches([' ', '\t']).to_owned()));
+        self.trailer.push((name.to_ascii_lowercase(), value.trim_matches(BLANKS).to_owned()));
         Ok(())
     }
+}
+
+/// The signature among the extensions of a chunk: it stands alone, and what stands in its place is taken for one, which no chunk has.
+fn signature(extensions: &str) -> Result<String, Error> {
+    let (name, value) = extensions.split_once('=').unwrap_or_default();
+    let value = value.trim_matches(BLANKS);
+    if value.is_empty() {
+        return Err(Error::BodyTerminated { reason: "A chunk carries no signature" });
+    }
+    if name.trim_matches(BLANKS) != "chunk-signature" {
+        return Ok(extensions.to_owned());
+    }
+    if value.contains(';') {
+        return Err(Error::BodyTerminated { reason: "A chunk has more than its signature" });
+    }
+    Ok(value.to_owned())
 }
 
 #[cfg(test)]
@@ -212,12 +250,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn decode(
-        bytes: &[u8],
-        signed: bool,
-        step: usize,
-    ) -> Result<(Vec<u8>, Vec<Frame>, bool), Error> {
-        let mut decoder = Decoder::new(signed);
+    fn decode(bytes: &[u8], signed: bool, step: usize) -> Result<(Vec<u8>, Vec<Frame>), Error> {
+        let mut decoder = Decoder::new(signed, None);
         let (mut data, mut frames) = (Vec::new(), Vec::new());
         for piece in bytes.chunks(step) {
             decoder.feed(Bytes::copy_from_slice(piece));
@@ -228,7 +262,8 @@ mod tests {
                 }
             }
         }
-        Ok((data, frames, decoder.is_done()))
+        frames.extend(decoder.finish()?);
+        Ok((data, frames))
     }
 
     const UNSIGNED: &[u8] = b"6\r\nhello!\r\n0\r\nX-Amz-Checksum-Crc32:rwg7LQ==\r\n\r\n";
@@ -236,20 +271,64 @@ mod tests {
     #[test]
     fn a_body_decodes_the_same_however_it_is_split() {
         for step in 1..UNSIGNED.len() + 1 {
-            let (data, frames, done) = decode(UNSIGNED, false, step).unwrap();
+            let (data, frames) = decode(UNSIGNED, false, step).unwrap();
             assert_eq!(data, b"hello!");
             let trailer = vec![("x-amz-checksum-crc32".to_owned(), "rwg7LQ==".to_owned())];
             let end = Frame::ChunkEnd(None);
             assert_eq!(frames, [end.clone(), end, Frame::End(trailer)]);
-            assert!(done);
         }
     }
 
     #[test]
-    fn a_body_that_stops_early_is_not_done() {
+    fn a_body_ends_with_a_whole_line_behind_its_last_chunk() {
+        let (last_chunk, trailer) = (b"6\r\nhello!\r\n0\r\n".len(), UNSIGNED.len() - 2);
         for end in 0..UNSIGNED.len() {
-            let (_, _, done) = decode(&UNSIGNED[..end], false, 7).unwrap();
-            assert!(!done, "{end}");
+            let decoded = decode(&UNSIGNED[..end], false, 7);
+            let is_whole = end == last_chunk || end == trailer;
+            assert_eq!(decoded.is_ok(), is_whole, "{end}: {decoded:?}");
+        }
+        assert_eq!(decode(&UNSIGNED[..trailer], false, 7), decode(UNSIGNED, false, 7));
+    }
+
+    #[test]
+    fn what_follows_the_end_says_nothing_and_is_not_endless() {
+        let with = |rest: &[u8]| decode(&[UNSIGNED, rest].concat(), false, 9);
+        for rest in [&b"more"[..], b"\r\n\r\n", b"a: b\r\n", b"\xff\xde\xad"] {
+            assert_eq!(with(rest), decode(UNSIGNED, false, 9));
+        }
+        assert!(matches!(with(&[b'x'; 70_000]), Err(Error::BodyTerminated { .. })));
+    }
+
+    #[test]
+    fn chunks_beyond_the_length_are_refused_by_their_head() {
+        let mut decoder = Decoder::new(false, Some(9));
+        decoder.feed(Bytes::from_static(b"6\r\nhello!\r\n6\r\n"));
+        let frames: Result<Vec<_>, _> =
+            std::iter::from_fn(|| decoder.frame().transpose()).collect();
+        assert_eq!(frames, Err(Error::IncompleteBody { expected: 9, provided: 12 }));
+    }
+
+    #[test]
+    fn the_signature_of_a_chunk_stands_alone() {
+        let head = |extensions: &str| {
+            let mut decoder = Decoder::new(true, None);
+            decoder.feed(Bytes::from(format!("0{extensions}\r\n\r\n")));
+            decoder.frame()
+        };
+        for extensions in [";chunk-signature=ab", " ; chunk-signature=ab", ";chunk-signature = ab "]
+        {
+            let end = Frame::ChunkEnd(Some("ab".to_owned()));
+            assert_eq!(head(extensions), Ok(Some(end)), "{extensions}");
+        }
+        // It is compared, and not found to be one.
+        for extensions in ["a=b;chunk-signature=ab", "bhunk-signature=ab"] {
+            let other = Frame::ChunkEnd(Some(extensions.to_owned()));
+            assert_eq!(head(&format!(";{extensions}")), Ok(Some(other)));
+        }
+        for extensions in
+            ["", ";", ";chunk-signature", ";chunk-signature=", ";chunk-signature=ab;a=b"]
+        {
+            assert!(matches!(head(extensions), Err(Error::BodyTerminated { .. })), "{extensions}");
         }
     }
 
@@ -261,13 +340,12 @@ mod tests {
             b"-1\r\n",
             b"11111111111111111\r\n",
             b"5\r\nhello!\r\n",
-            b"0\r\n\r\nmore",
             b"5;chunk-signature=\xff\r\n",
         ] {
             let error = decode(body, false, 100).unwrap_err();
-            assert!(matches!(error, Error::MalformedChunk { .. }), "{error:?}");
+            assert!(matches!(error, Error::BodyTerminated { .. }), "{error:?}");
         }
-        assert!(matches!(decode(b"5\r\nhello\r\n", true, 100), Err(Error::MalformedChunk { .. })));
+        assert!(matches!(decode(b"5\r\nhello\r\n", true, 100), Err(Error::BodyTerminated { .. })));
         assert_eq!(
             decode(b"0\r\nno colon\r\n\r\n", false, 100).unwrap_err(),
             Error::MalformedTrailer
@@ -282,7 +360,7 @@ mod tests {
         assert!(decode(&[chunk(8192), chunk(1), end.clone()].concat(), false, 999).is_ok());
         assert_eq!(
             decode(&[chunk(8192), chunk(8191), chunk(1), end].concat(), false, 999).unwrap_err(),
-            Error::InvalidChunkSize { chunk: 2, size: 8191 }
+            Error::InvalidChunkSize { chunk: 3, size: 8191 }
         );
     }
 
@@ -296,7 +374,7 @@ mod tests {
         assert!(decode(&[chunk(8192), chunk(1), end.clone()].concat(), true, 999).is_ok());
         assert_eq!(
             decode(&[chunk(8191), chunk(1), end].concat(), true, 999).unwrap_err(),
-            Error::InvalidChunkSize { chunk: 1, size: 8191 }
+            Error::InvalidChunkSize { chunk: 2, size: 8191 }
         );
     }
 

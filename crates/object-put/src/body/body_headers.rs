@@ -13,6 +13,7 @@ pub const MORE_THAN_ONE: &str =
     "Expecting a single x-store-checksum- header. Multiple checksum Types are not allowed.";
 
 const ALGORITHM: &str = "x-store-sdk-checksum-algorithm";
+const TRAILER: &str = "x-store-trailer";
 
 /// The checksum that a body brings, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +76,7 @@ impl BodyHeaders {
         if let Some(value) = fields.get("content-md5")? {
             values.md5 = Some(md5(&value)?);
         }
+        check_single(fields)?;
         for row in &ALGORITHMS {
             if let Some(value) = fields.get(row.header)? {
                 values.checksums.push(checksum(row.header, &value)?);
@@ -167,10 +169,29 @@ fn length_of(
     plain: impl FnOnce() -> Result<Option<u64>, Error>,
 ) -> Result<Option<u64>, Error> {
     const DECODED: &str = "x-store-decoded-content-length";
-    if !payload.is_chunked() {
-        return plain();
+    let decoded = fields.get(DECODED)?.map(|value| number(DECODED, &value));
+    if payload.is_chunked() {
+        // One that cannot be read is none, as in the real service.
+        return decoded.transpose().map_err(|_| Error::MissingContentLength);
     }
-    fields.get(DECODED)?.map(|value| number(DECODED, &value)).transpose()
+    let plain = plain()?;
+    match (plain, decoded) {
+        (Some(provided), Some(Ok(expected))) if provided != expected => {
+            Err(Error::IncompleteBody { expected, provided })
+        }
+        _ => Ok(plain),
+    }
+}
+
+/// Refuses more than one checksum, whatever they say.
+///
+/// # Errors
+/// [`Error::InvalidRequest`].
+pub fn check_single(fields: &Fields<'_>) -> Result<(), Error> {
+    match ALGORITHMS.iter().filter(|row| fields.has(row.header)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::request(MORE_THAN_ONE)),
+    }
 }
 
 /// Refuses checksums of algorithms that nobody here knows.
@@ -203,40 +224,43 @@ fn checksum_plan(
     if given.len() > 1 {
         return Err(Error::request(MORE_THAN_ONE));
     }
-    let trailer = trailer_algorithm(fields, payload)?;
-    let plan = match (given.pop(), trailer) {
-        (Some(_), Some(_)) => {
-            return Err(Error::request("Expecting a single x-store-checksum- header"));
+    let plan = match given.pop() {
+        Some(_) if fields.has(TRAILER) => {
+            let names = fields.get(TRAILER)?.unwrap_or_default();
+            return Err(Error::request(match names.trim_end_matches(',').contains(',') {
+                true => MORE_THAN_ONE,
+                false => "Expecting a single x-store-checksum- header",
+            }));
         }
-        (Some(checksum), None) => ChecksumPlan::Header(checksum),
-        (None, Some(algorithm)) => ChecksumPlan::Trailer(algorithm),
-        (None, None) => ChecksumPlan::Default,
+        Some(checksum) => ChecksumPlan::Header(checksum),
+        None => {
+            let trailer = trailer_algorithm(fields, payload)?;
+            trailer.map_or(ChecksumPlan::Default, ChecksumPlan::Trailer)
+        }
     };
     check_named_algorithm(fields, &plan, named)?;
     Ok(plan)
 }
 
 fn trailer_algorithm(fields: &Fields<'_>, payload: Payload) -> Result<Option<Algorithm>, Error> {
-    let Some(names) = fields.get("x-store-trailer")? else {
+    let Some(names) = fields.get(TRAILER)? else {
         return Ok(None);
     };
-    let mut names = names.split(',').map(|name| name.trim().to_ascii_lowercase());
-    let row = names.next().and_then(|name| {
+    let row = |name: &str| {
+        let name = name.trim().to_ascii_lowercase();
         ALGORITHMS.iter().find(|row| fields.dialect().is_header(&name, row.header))
-    });
-    match (row, names.next()) {
-        (Some(_), Some(_)) => Err(Error::request(
-            "Expecting a single x-store-checksum- header. Multiple checksum Types are not allowed.",
-        )),
-        (None, _) => Err(Error::request(
+    };
+    // Commas at the end are passed over, as in the real service; a name that is none is not.
+    let rows: Option<Vec<_>> = names.trim_end_matches(',').split(',').map(row).collect();
+    match rows.as_deref() {
+        None => Err(Error::request(
             "The value specified in the x-store-trailer header is not supported",
         )),
-        (Some(_), None)
-            if !matches!(payload, Payload::UnsignedTrailer | Payload::SignedTrailer) =>
-        {
-            Err(Error::MalformedTrailer)
-        }
-        (Some(row), None) => Ok(Some(row.algorithm)),
+        Some([row]) => match payload {
+            Payload::UnsignedTrailer | Payload::SignedTrailer => Ok(Some(row.algorithm)),
+            _ => Err(Error::MalformedTrailer),
+        },
+        Some(_) => Err(Error::request(MORE_THAN_ONE)),
     }
 }
 

@@ -28,6 +28,9 @@ pub struct Verifier {
     /// The hash of the chunk that is being read, where chunks are signed.
     chunk: Option<Sha256>,
     signer: Option<ChunkSigner>,
+    /// The SHA-256 as it was sent, where it was not in the usual digits.
+    sent_hash: Option<Box<str>>,
+    is_document: bool,
 }
 
 impl Verifier {
@@ -40,7 +43,7 @@ impl Verifier {
             ChecksumPlan::Header(checksum) => (Some(checksum.clone()), None),
             ChecksumPlan::Trailer(algorithm) => (None, Some(*algorithm)),
         };
-        let hashed = matches!(headers.payload, Payload::Hash(_));
+        let hashed = matches!(headers.payload, Payload::Hash(_) | Payload::NoHash);
         let algorithm = headers.checksum.algorithm();
         Self {
             dialect,
@@ -53,7 +56,16 @@ impl Verifier {
             size: 0,
             chunk: signed.then(Sha256::new),
             signer: verified.chunks.clone().filter(|_| signed),
+            sent_hash: verified.sent_hash.clone(),
+            is_document: false,
         }
+    }
+
+    /// The same for a body that is a document.
+    #[must_use]
+    pub fn of_document(mut self) -> Self {
+        self.is_document = true;
+        self
     }
 
     /// The same with another way to the MD5 of the body; nothing was taken yet.
@@ -82,8 +94,8 @@ impl Verifier {
     /// [`Error::IncompleteBody`] as soon as there are more bytes than were announced.
     pub fn data(&mut self, bytes: &Bytes) -> Result<(), Error> {
         self.size += bytes.len() as u64;
-        if self.length.is_some_and(|length| self.size > length) {
-            return Err(Error::IncompleteBody);
+        if let Some(expected) = self.length.filter(|length| self.size > *length) {
+            return Err(Error::IncompleteBody { expected, provided: self.size });
         }
         self.digests.feed(bytes);
         if let Some(chunk) = &mut self.chunk {
@@ -108,7 +120,7 @@ impl Verifier {
     /// Takes the trailer of a chunked body.
     ///
     /// # Errors
-    /// `MalformedTrailer`, `InvalidRequest`, `SignatureDoesNotMatch`.
+    /// `MalformedTrailer`; `InvalidRequest`; `BodyTerminated` where its signature is missing; `SignatureDoesNotMatch`.
     pub fn trailer(&mut self, fields: &[(String, String)]) -> Result<(), Error> {
         let mut lines = String::new();
         let mut signature = None;
@@ -125,21 +137,22 @@ impl Verifier {
             let Some(row) = row.filter(|row| self.dialect.is_header(name, row.header)) else {
                 return Err(Error::MalformedTrailer);
             };
-            let read = row.algorithm.read(value).ok_or_else(|| {
-                Error::request(format!("Value for {} header is invalid.", row.header))
-            })?;
-            if checksum.replace(read).is_some() {
-                return Err(Error::MalformedTrailer);
-            }
+            // Of a field that stands twice the last one counts, as in the real service.
+            checksum = Some((row, value));
         }
-        if self.trailer.is_some() != checksum.is_some() {
+        if self.trailer.is_some() && checksum.is_none() {
             return Err(Error::MalformedTrailer);
         }
         if let (Payload::SignedTrailer, Some(signer)) = (self.payload, &mut self.signer) {
-            signer.trailer(&lines, signature.ok_or(Error::MalformedTrailer)?)?;
+            let signature = signature.filter(|_| self.trailer.is_some());
+            let reason = "The trailer, or its signature, is missing";
+            let signature = signature.ok_or(Error::BodyTerminated { reason })?;
+            signer.trailer(&lines, signature)?;
         }
-        if checksum.is_some() {
-            self.expected = checksum;
+        if let Some((row, value)) = checksum {
+            let invalid = || format!("Value for {} trailing header is invalid.", row.header);
+            let read = row.algorithm.read(value).ok_or_else(|| Error::request(invalid()))?;
+            self.expected = Some(read);
         }
         Ok(())
     }
@@ -149,22 +162,31 @@ impl Verifier {
     /// # Errors
     /// `IncompleteBody`, `ContentSha256Mismatch`, `Md5Mismatch`, `ChecksumMismatch`.
     pub fn finish(self) -> Result<Digested, Error> {
-        if self.length.is_some_and(|length| length != self.size) {
-            return Err(Error::IncompleteBody);
+        if let Some(expected) = self.length.filter(|length| *length != self.size) {
+            return Err(Error::IncompleteBody { expected, provided: self.size });
         }
         let digested = self.digests.finish();
-        if let Payload::Hash(expected) = self.payload {
+        let expected = match self.payload {
+            Payload::Hash(expected) => Some(Some(expected)),
+            Payload::NoHash => Some(None),
+            _ => None,
+        };
+        if let Some(expected) = expected {
             let own = digested.sha256.map_or_else(|| digested.checksum.value.clone(), Vec::from);
-            if own != expected {
+            if expected.is_none_or(|expected| own != expected) {
+                let client = expected.map(hex::encode).unwrap_or_default();
                 return Err(Error::ContentSha256Mismatch {
-                    client: hex::encode(expected),
+                    client: self.sent_hash.map_or(client, String::from),
                     server: hex::encode(own),
                 });
             }
         }
         if let Some(expected) = self.md5.filter(|expected| *expected != digested.md5) {
             return Err(Error::Md5Mismatch {
-                expected: hex::encode(expected),
+                expected: match self.is_document {
+                    true => STANDARD.encode(expected),
+                    false => hex::encode(expected),
+                },
                 calculated: STANDARD.encode(digested.md5),
             });
         }

@@ -192,6 +192,10 @@ impl Error {
             Self::InvalidObjectState { class } | Self::NotArchived { class } => {
                 vec![field("StorageClass", class)]
             }
+            Self::BodyTerminated { reason } => vec![field("additionalMessage", reason)],
+            Self::IncompleteBody { expected, provided } => {
+                vec![field("NumberBytesExpected", expected), field("NumberBytesProvided", provided)]
+            }
             Self::InvalidChunkSize { chunk, size } => {
                 vec![field("Chunk", chunk), field("BadChunkSize", size)]
             }

@@ -564,18 +564,18 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
-    /// The framing of an aws-chunked body is broken.
-    #[error("{reason}")]
-    MalformedChunk {
+    /// The framing of an aws-chunked body is broken, or the body ended within it.
+    #[error("The request body terminated unexpectedly")]
+    BodyTerminated {
         /// The fault.
         reason: &'static str,
     },
     /// A chunk that is not the last has less than 8 KiB.
     #[error("Only the last chunk is allowed to have a size less than 8192 bytes")]
     InvalidChunkSize {
-        /// Number of the chunk, from 1.
+        /// Number of the chunk that came behind it, from 1: the real service counts so.
         chunk: u64,
-        /// Its bytes.
+        /// Bytes of the short one.
         size: u64,
     },
     /// The trailer is missing, malformed, or not the one announced.
@@ -583,9 +583,14 @@ pub enum Error {
         "The request contained trailing data that was not well-formed or did not conform to our published schema."
     )]
     MalformedTrailer,
-    /// The body ended early, or its length is not the one announced.
+    /// The body's length is not the one announced.
     #[error("You did not provide the number of bytes specified by the Content-Length HTTP header")]
-    IncompleteBody,
+    IncompleteBody {
+        /// Bytes that were announced.
+        expected: u64,
+        /// Bytes that came, or that a chunk announces beyond them.
+        provided: u64,
+    },
     /// The body came too slowly.
     #[error(
         "Your socket connection to the server was not read from or written to within the timeout period."
@@ -602,7 +607,7 @@ pub enum Error {
     /// The body's MD5 is not the one that was sent.
     #[error("The Content-MD5 you specified did not match what we received.")]
     Md5Mismatch {
-        /// The value that was sent, in hexadecimal digits, as the real service shows it.
+        /// The value that was sent: in hexadecimal digits of the body of an object, base64 of a document, as the real service shows it.
         expected: String,
         /// The value that was computed, base64.
         calculated: String,

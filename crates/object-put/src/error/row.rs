@@ -109,10 +109,10 @@ impl Coded for Error {
             Self::MissingRequestBody => Row::of(400, "MissingRequestBodyError"),
             Self::MalformedAcl => Row::of(400, "MalformedACLError"),
             Self::MalformedPolicy { .. } => Row::of(400, "MalformedPolicy"),
-            Self::MalformedChunk { .. } => Row::of(400, "IncompleteBody"),
-            Self::InvalidChunkSize { .. } => Row::of(400, "InvalidChunkSizeError"),
+            Self::BodyTerminated { .. } => Row::of(400, "IncompleteBody"),
+            Self::InvalidChunkSize { .. } => Row::of(403, "InvalidChunkSizeError"),
             Self::MalformedTrailer => Row::of(400, "MalformedTrailerError"),
-            Self::IncompleteBody => Row::of(400, "IncompleteBody"),
+            Self::IncompleteBody { .. } => Row::of(400, "IncompleteBody"),
             Self::RequestTimeout => Row::of(400, "RequestTimeout"),
             Self::ContentSha256Mismatch { .. } => Row::of(400, "XAmzContentSHA256Mismatch"),
             Self::DigestMismatch { .. }

@@ -146,7 +146,9 @@ pub fn objects(
         || call.fields.has("x-store-trailer")
         || call.fields.starting_with("x-store-checksum-").next().is_some();
     if !has_digest {
-        return Err(Error::request("Missing required header for this request: Content-MD5"));
+        return Err(Error::request(
+            "Missing required header for this request: Content-MD5 OR x-store-checksum-*",
+        ));
     }
     check_bypass(call)?;
     let document = Element::parse(call.body, "Delete")?;

@@ -401,7 +401,8 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
 struct PartsPage {
     marker: u32,
     most: usize,
-    parts: Vec<ListedPart>,
+    /// Each with its place among all, from 1.
+    parts: Vec<(u32, ListedPart)>,
     more: bool,
 }
 
@@ -435,15 +436,15 @@ impl PartsPage {
             if data.checksum.algorithm == Algorithm::Crc64nvme {
                 return;
             }
-            let next = self.parts.last().map_or(0, |listed| listed.part.shown_number());
+            let next = self.parts.last().map_or(0, |(place, _)| *place);
             writer.text("PartNumberMarker", self.marker);
             writer.text("NextPartNumberMarker", next);
             writer.text("MaxParts", self.most);
             writer.text("IsTruncated", self.more);
-            for listed in &self.parts {
+            for (place, listed) in &self.parts {
                 let name = listed.checksum.algorithm.row().name;
                 writer.element("Part", |writer| {
-                    writer.text("PartNumber", listed.part.shown_number());
+                    writer.text("PartNumber", place);
                     writer.text("Size", listed.part.bytes);
                     writer.text(&format!("Checksum{name}"), listed.checksum.base64());
                 });

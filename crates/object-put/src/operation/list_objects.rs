@@ -362,14 +362,25 @@ fn version_after(
 ) -> Result<StartAfter, Error> {
     let key = call.query.get("key-marker").unwrap_or_default();
     let version = call.query.get("version-id-marker").filter(|text| !text.is_empty());
-    let refused = |value, reason| Err(Error::argument("version-id-marker", Some(value), reason));
+    let refused = |value, reason| Error::argument("version-id-marker", Some(value), reason);
+    let id = match version.filter(|text| *text != "null") {
+        Some(text) => {
+            let id = VersionId::parse(text);
+            Some(id.ok_or_else(|| refused(text, "Invalid version id specified"))?)
+        }
+        None => None,
+    };
     match (key, version) {
         ("", None) => Ok(StartAfter::Start),
         ("", Some(version)) => {
-            refused(version, "A version-id marker cannot be specified without a key marker.")
+            let reason = "A version-id marker cannot be specified without a key marker.";
+            Err(refused(version, reason))
         }
         (key, None) => Ok(StartAfter::entry(key.to_owned(), listing.prefix, listing.delimiter)),
-        (key, Some("null")) => {
+        (key, Some(_)) => {
+            if let Some(id) = id {
+                return Ok(StartAfter::Version(key.to_owned(), id.sequence));
+            }
             let place = object_key(listing.bucket, &Key::new(key.to_owned())?);
             let current = CURRENT.peek(tx, &place)?.map(|object| object.version);
             let null = match current.filter(|version| version.null) {
@@ -382,9 +393,5 @@ fn version_after(
                 None => StartAfter::Version(key.to_owned(), u64::MAX),
             })
         }
-        (key, Some(version)) => match VersionId::parse(version) {
-            Some(id) => Ok(StartAfter::Version(key.to_owned(), id.sequence)),
-            None => refused(version, "Invalid version id specified"),
-        },
     }
 }

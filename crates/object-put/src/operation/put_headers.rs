@@ -206,6 +206,7 @@ fn algorithm(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
 }
 
 fn checksum(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
+    body_headers::check_single(header.fields)?;
     values.body.checksums.push(body_headers::checksum(header.name, header.value)?);
     Ok(())
 }

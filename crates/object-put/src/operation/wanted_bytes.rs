@@ -10,7 +10,7 @@ use crate::operation::ReadCall;
 use crate::operation::multipart::part_number;
 use crate::request::etag;
 use crate::request::range;
-use crate::store::part_cursor::part_numbered;
+use crate::store::part_cursor::part_at;
 use crate::store::part_list::{ListedPart, Parts};
 use crate::store::version::{ObjectData, ObjectVersion};
 
@@ -64,13 +64,14 @@ impl WantedBytes {
         Ok(Self::of_range(range::parse(&header, data.size)?, data.size))
     }
 
-    /// A part by its number. One without bytes is no range: there is nothing that a `Content-Range` could name.
+    /// A part by its place among the parts. One without bytes is no range: there is nothing that a `Content-Range` could name.
     fn of_part(tx: &mut Tx<'_>, number: u32, data: &ObjectData) -> Result<Self, Error> {
         let found = match &data.parts {
             // An object that was put whole is its only part.
             Parts::One(_) => (number == 1).then_some((0..data.size, None)),
-            parts @ Parts::Chunks { .. } => part_numbered(tx, parts, data.size, number)?
-                .map(|(listed, place)| (place, Some(listed))),
+            parts @ Parts::Chunks { .. } => {
+                part_at(tx, parts, data.size, number)?.map(|(listed, place)| (place, Some(listed)))
+            }
         };
         let count = data.parts.count();
         let (bytes, part) = found.ok_or(Error::InvalidPartNumber { number, count })?;

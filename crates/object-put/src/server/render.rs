@@ -106,8 +106,9 @@ pub(super) fn error_body<'a>(
 ) -> Bytes {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>");
     let mut element = |name: &str, text: &str| {
-        // Writing to a String never fails.
-        let _ = write!(xml, "<{name}>{}</{name}>", quick_xml::escape::escape(text));
+        // Writing to a String never fails. Apostrophes stand as they are, as in the real service.
+        let text = quick_xml::escape::escape(text).replace("&apos;", "'");
+        let _ = write!(xml, "<{name}>{text}</{name}>");
     };
     element("Code", code);
     element("Message", message);

@@ -11,7 +11,6 @@ use triptych_core::host::{BodyError, BoxError};
 use triptych_core::id::Ids;
 use triptych_core::time::Timestamp;
 
-use crate::auth::payload::Payload;
 use crate::auth::signature::Verified;
 use crate::body::aws_chunked::{Decoder, Frame};
 use crate::body::body_headers::BodyHeaders;
@@ -30,6 +29,7 @@ const SMALL_BYTES_MAX: u64 = 128 * 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 /// Batches that wait for a thread.
 const BATCHES_WAITING_MAX: usize = 1;
+const CUT_OFF: Error = Error::BodyTerminated { reason: "The connection ended within the body" };
 
 /// Checks and encryption of a body that comes in.
 pub(super) struct Intake<'a> {
@@ -67,7 +67,7 @@ impl StoredBody {
 /// Takes a body: checks it, encrypts it with a new data key, and writes it.
 ///
 /// # Errors
-/// Those of [`Verifier`] and of the framing; `IncompleteBody`, `RequestTimeout`; those of the blobs.
+/// Those of [`Verifier`] and of the framing; `BodyTerminated`, `RequestTimeout`; those of the blobs.
 pub(super) async fn receive<B>(
     bodies: &BodyStore,
     body: &mut B,
@@ -83,7 +83,7 @@ where
     let (key, wrapped_key) = key.new_data_key(&bodies.keyring, context, ids);
     let size = headers.length;
     let most = size.or(body.size_hint().upper());
-    let reader = FrameReader::new(body, headers.payload);
+    let reader = FrameReader::new(body, headers);
     let writer = bodies.blobs.create(now, size.map(|size| encrypted_size(size, key.layers())));
     let encryptor = Encryptor::new(key, size);
     // A body whose length is not known beforehand may still be known to be small.
@@ -197,7 +197,7 @@ fn write_batches(
         let frames = match batches.blocking_recv() {
             Some(Batch::Next(frames)) => frames,
             Some(Batch::End(end)) => break end?,
-            None => return Err(Error::IncompleteBody),
+            None => return Err(CUT_OFF),
         };
         for frame in frames {
             let Frame::Data(mut left) = frame else {
@@ -237,9 +237,9 @@ where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    fn new(body: &'b mut B, payload: Payload) -> Self {
-        let signed = matches!(payload, Payload::Signed | Payload::SignedTrailer);
-        let decoder = payload.is_chunked().then(|| Decoder::new(signed));
+    fn new(body: &'b mut B, head: &BodyHeaders) -> Self {
+        let decoder = || Decoder::new(head.payload.has_signed_chunks(), head.length);
+        let decoder = head.payload.is_chunked().then(decoder);
         Self { body, decoder, ended: false }
     }
 
@@ -255,10 +255,7 @@ where
             }
             let Some(frame) = self.body.frame().await else {
                 self.ended = true;
-                if self.decoder.as_ref().is_some_and(|decoder| !decoder.is_done()) {
-                    return Err(Error::IncompleteBody);
-                }
-                return Ok(None);
+                return self.decoder.as_mut().map_or(Ok(None), Decoder::finish);
             };
             let frame = frame.map_err(|error| body_fault(&*error.into()))?;
             let Ok(data) = frame.into_data() else {
@@ -279,7 +276,7 @@ pub(super) fn body_fault(error: &(dyn std::error::Error + Send + Sync + 'static)
     }
     match error.downcast_ref::<BodyError>() {
         Some(BodyError::TimedOut) => Error::RequestTimeout,
-        _ => Error::IncompleteBody,
+        _ => CUT_OFF,
     }
 }
 
@@ -302,8 +299,8 @@ where
     if let Some(length) = head.length.filter(|length| *length > most) {
         return Err(too_large(length));
     }
-    let mut verifier = Verifier::new(fields.dialect(), head, verified);
-    let mut reader = FrameReader::new(body, head.payload);
+    let mut verifier = Verifier::new(fields.dialect(), head, verified).of_document();
+    let mut reader = FrameReader::new(body, head);
     let mut whole = BytesMut::new();
     while let Some(frame) = reader.next().await? {
         check(&mut verifier, &frame)?;

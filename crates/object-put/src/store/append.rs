@@ -161,7 +161,7 @@ mod tests {
     use crate::body::checksum::{Algorithm, Hasher};
     use crate::body::encryption::WrappedKey;
     use crate::store::bucket::BucketKind;
-    use crate::store::part_cursor::{last_part, listed_after, part_numbered};
+    use crate::store::part_cursor::{last_part, listed_after, part_at};
     use crate::store::part_list::Part;
     use crate::store::tables::BUCKETS;
     use crate::store::version::{ContentHeaders, StorageClass};
@@ -304,7 +304,7 @@ mod tests {
             prop_assert_eq!(&data.checksum.value, &sum.finish());
             for number in [1, 2, base, base + 1, model.len(), model.len() + 1] {
                 let number = u32::try_from(number).unwrap();
-                let found = part_numbered(&mut tx, &data.parts, data.size, number).unwrap();
+                let found = part_at(&mut tx, &data.parts, data.size, number).unwrap();
                 let expected = model.iter().find(|own| own.part.number == number);
                 prop_assert_eq!(
                     found.map(|(_, place)| place.end - place.start),
@@ -313,7 +313,7 @@ mod tests {
             }
             let (page, more) = listed_after(&mut tx, &data.parts, data.size, 1, 1000).unwrap();
             prop_assert!(!more);
-            let page: Vec<_> = page.iter().map(|own| own.part.shown_number()).collect();
+            let page: Vec<_> = page.iter().map(|(place, _)| *place).collect();
             let expected: Vec<_> = model.iter().skip(1).map(|own| own.part.number).collect();
             prop_assert_eq!(page, expected);
         }

@@ -40,13 +40,22 @@ impl PartCursor {
     /// The parts of a body of `size` bytes, from that chunk on which holds the byte at `from`.
     #[must_use]
     pub fn new(parts: Parts, size: u64, from: u64) -> Self {
-        let (mut passed, mut begin) = (0, 0);
-        if let Parts::Chunks { starts, .. } = &parts {
-            let later = starts.partition_point(|start| *start <= from);
-            let chunk = later.saturating_sub(1);
-            passed = chunk * PARTS_PER_CHUNK;
-            begin = starts.get(chunk).copied().unwrap_or_default();
-        }
+        let chunk = match &parts {
+            Parts::One(_) => 0,
+            Parts::Chunks { starts, .. } => {
+                starts.partition_point(|start| *start <= from).saturating_sub(1)
+            }
+        };
+        Self::at_chunk(parts, size, chunk)
+    }
+
+    /// The parts of a body of `size` bytes, from this chunk of their list on.
+    fn at_chunk(parts: Parts, size: u64, chunk: usize) -> Self {
+        let start = match &parts {
+            Parts::One(_) => None,
+            Parts::Chunks { starts, .. } => starts.get(chunk).copied(),
+        };
+        let (passed, begin) = start.map_or((0, 0), |start| (chunk * PARTS_PER_CHUNK, start));
         Self { parts, size, chunk: None, passed, begin, number: 0 }
     }
 
@@ -117,47 +126,34 @@ impl PartCursor {
     }
 }
 
-/// The part with this number with its digests, and its bytes in the body of `size` bytes; `None` where the body has none.
+/// The part at this place among the parts, from 1, with its digests, and its bytes in the body of `size` bytes; `None` where the body has
+/// none. Readers count parts so, whatever gaps there were between the numbers that they were uploaded with.
 ///
 /// # Errors
 /// Those of [`PartCursor::next`].
-pub fn part_numbered(
+pub fn part_at(
     tx: &mut Tx<'_>,
     parts: &Parts,
     size: u64,
-    number: u32,
+    place: u32,
 ) -> Result<Option<(ListedPart, Range<u64>)>, Error> {
-    let Parts::Chunks { list, starts, .. } = parts else {
+    if place == 0 || place > parts.count() || matches!(parts, Parts::One(_)) {
         return Ok(None);
-    };
-    let number_at = |tx: &mut Tx<'_>, at: u32| {
-        let first = chunk(tx, *list, at, 1)?;
-        Ok::<_, Error>(first.0.first().map(|first| first.part.shown_number()))
-    };
-    // Numbers ascend: the last chunk that begins with a number as small.
-    let (mut low, mut high) = (0, parts.chunks());
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match number_at(tx, middle)? {
-            Some(first) if first <= number => low = middle,
-            _ => high = middle,
-        }
     }
-    let start = usize::try_from(low).ok().and_then(|low| starts.get(low)).copied();
-    let mut cursor = PartCursor::new(parts.clone(), size, start.unwrap_or_default());
+    let before = usize::try_from(place - 1).map_err(|_| Error::Damaged)?;
+    let mut cursor = PartCursor::at_chunk(parts.clone(), size, before / PARTS_PER_CHUNK);
     loop {
-        let begin = cursor.begin;
+        let (passed, begin) = (cursor.passed, cursor.begin);
         let Some(listed) = cursor.next_with_digests(tx)? else {
             return Ok(None);
         };
-        if listed.part.shown_number() >= number {
-            let is_it = listed.part.shown_number() == number;
-            return Ok(is_it.then_some((listed, begin..cursor.begin)));
+        if passed == before {
+            return Ok(Some((listed, begin..cursor.begin)));
         }
     }
 }
 
-/// At most `limit` parts of the list of a body of `size` bytes whose numbers are greater than `marker`, and whether there are more.
+/// At most `limit` parts of the list of a body of `size` bytes behind the place `marker`, each with its own, and whether there are more.
 ///
 /// # Errors
 /// [`Error::Damaged`] where a chunk of the list is missing or not as long as it should be.
@@ -167,19 +163,25 @@ pub fn listed_after(
     size: u64,
     marker: u32,
     limit: usize,
-) -> Result<(Vec<ListedPart>, bool), Error> {
+) -> Result<(Vec<(u32, ListedPart)>, bool), Error> {
     if let Parts::One(_) = parts {
         return Ok((Vec::new(), false));
     }
     let mut shown = Vec::new();
-    for number in 0..parts.chunks() {
+    let passed = usize::try_from(marker).map_err(|_| Error::Damaged)? / PARTS_PER_CHUNK;
+    let mut place = u32::try_from(passed * PARTS_PER_CHUNK).map_err(|_| Error::Damaged)?;
+    let first = u32::try_from(passed).map_err(|_| Error::Damaged)?;
+    for number in first..parts.chunks() {
         let chunk = whole_chunk(tx, parts, size, number)?;
-        let of_body = chunk.0.iter().take(parts.parts_in(number));
-        for listed in of_body.filter(|listed| listed.part.shown_number() > marker) {
+        for listed in chunk.0.iter().take(parts.parts_in(number)) {
+            place += 1;
+            if place <= marker {
+                continue;
+            }
             if shown.len() == limit {
                 return Ok((shown, true));
             }
-            shown.push(listed.clone());
+            shown.push((place, listed.clone()));
         }
     }
     Ok((shown, false))

@@ -66,7 +66,7 @@ impl Tags {
         for pair in value.split('&').filter(|pair| !pair.is_empty()) {
             let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
             // `a=b,c=d` is the other separator that people try: an unencoded `=` in a value tells.
-            if text.contains('=') {
+            if text.contains('=') || key.is_empty() {
                 return Err(malformed());
             }
             tags.push((decode(key)?, decode(text)?));
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(code("a%"), "InvalidArgument");
         assert_eq!(code("a=%zz"), "InvalidArgument");
         assert_eq!(code("aws:a=1"), "InvalidTag");
-        assert_eq!(code("=1"), "InvalidTag");
+        assert_eq!(code("=1"), "InvalidArgument");
         assert_eq!(code("a%2Cb=1"), "InvalidTag");
         assert!(Tags::from_header(&format!("{}={}", "k".repeat(128), "v".repeat(256))).is_ok());
         assert_eq!(code(&format!("{}=v", "k".repeat(129))), "InvalidTag");

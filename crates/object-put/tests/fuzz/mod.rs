@@ -90,8 +90,8 @@ pub fn signature(data: &[u8]) {
 }
 
 /// Data and other frames of a chunked body, fed in pieces of `step` bytes.
-fn decode(data: &[u8], signed: bool, step: usize) -> Result<(Vec<u8>, Vec<Frame>, bool), Error> {
-    let mut decoder = Decoder::new(signed);
+fn decode(data: &[u8], signed: bool, step: usize) -> Result<(Vec<u8>, Vec<Frame>), Error> {
+    let mut decoder = Decoder::new(signed, None);
     let (mut body, mut frames) = (Vec::new(), Vec::new());
     for piece in data.chunks(step) {
         decoder.feed(Bytes::copy_from_slice(piece));
@@ -102,7 +102,8 @@ fn decode(data: &[u8], signed: bool, step: usize) -> Result<(Vec<u8>, Vec<Frame>
             }
         }
     }
-    Ok((body, frames, decoder.is_done()))
+    frames.extend(decoder.finish()?);
+    Ok((body, frames))
 }
 
 /// An aws-chunked body decodes the same however it is split.

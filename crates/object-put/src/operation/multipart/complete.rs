@@ -29,7 +29,8 @@ use crate::store::open_upload;
 use crate::store::part_list::{ListedPart, PARTS_PER_CHUNK, PartListChunk, Parts};
 use crate::store::precondition::Precondition;
 use crate::store::tables::{
-    COMPLETED_UPLOADS, CURRENT, DRAFT_LISTS, PARTS, UPLOAD_ENDS, UPLOAD_PARTS, object_key,
+    COMPLETED_UPLOADS, CURRENT, DRAFT_LISTS, NONCURRENT, PARTS, UPLOAD_ENDS, UPLOAD_PARTS,
+    object_key, version_place,
 };
 use crate::store::upload::{
     CompletedUpload, DraftList, Upload, UploadChecksum, UploadEnd, UploadId, due,
@@ -274,7 +275,24 @@ fn answered_before(
     let completed = COMPLETED_UPLOADS.get(tx, &place)?;
     let same =
         |completed: &CompletedUpload| completed.id == id && completed.list == document.digest();
-    completed.filter(same).map(|completed| reply(call, &completed)).transpose()
+    match completed.filter(same) {
+        Some(completed) if is_there(tx, bucket, key, completed.version)? => {
+            reply(call, &completed).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Tells whether a key has the version, or another object in its place: who deleted it has ended its upload too, as in the real service.
+fn is_there(tx: &mut Tx<'_>, bucket: u64, key: &Key, version: VersionId) -> Result<bool, Error> {
+    let place = object_key(bucket, key);
+    let current = CURRENT.get_shared(tx, &place)?;
+    if current.is_some_and(|current| current.data.is_some()) {
+        return Ok(true);
+    }
+    let at = (bucket, place.1, version_place(version.sequence));
+    let older = NONCURRENT.get_shared(tx, &at)?;
+    Ok(older.is_some_and(|older| older.version == version))
 }
 
 /// The type of checksum that the completion names is the upload's.
