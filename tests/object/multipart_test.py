@@ -100,7 +100,8 @@ class Parts(CommandLine):
             parts.append({"PartNumber": number} | {name: value for name, value in copied.items() if name != "LastModified"})
         self.s3.complete_multipart_upload(**named, MultipartUpload={"Parts": parts})
         self.assertEqual(self.body("parts/copied"), content)
-        self.assertEqual(self.body("parts/copied", PartNumber=9), content[PART:])
+        # Readers count the parts.
+        self.assertEqual(self.body("parts/copied", PartNumber=2), content[PART:])
         self.assertEqual(self.body("parts/copied", Range="bytes=5242870-5242889"), content[5242870:5242890])
 
     def test_what_is_wrong_with_a_list_has_its_own_code(self):

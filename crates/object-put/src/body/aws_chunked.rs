@@ -4,7 +4,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::error::Error;
 
-/// What may stand around the parts of a line.
+/// Characters that may stand around the parts of a line.
 const BLANKS: [char; 2] = [' ', '\t'];
 /// The longest line of a chunk's head.
 const LINE_BYTES_MAX: usize = 1024;
