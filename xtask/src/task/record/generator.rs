@@ -74,10 +74,32 @@ impl Generator<'_> {
             let url = self.arguments.page_url();
             self.push(Step::new("tabs.create", vec![json!({ "url": url, "active": is_active })]));
         }
+        if self.arguments.theme.operations.iter().any(|(name, _)| *name == "across") {
+            return self.put_side_by_side();
+        }
         if self.arguments.random.chance(self.arguments.theme.second_window) {
             let made = json!({ "url": "about:blank", "focused": false });
             self.push(Step::new("windows.create", vec![made]));
         }
+    }
+
+    /// Puts two windows side by side, so that tabs can be dragged from one to the other.
+    fn put_side_by_side(&mut self) {
+        let [first, second] = hand::SIDE_BY_SIDE;
+        let placed = |(left, top, width, height): (usize, usize, usize, usize)| json!({ "left": left, "top": top, "width": width, "height": height });
+        self.push(Step::new("windows.update", vec!["$W1".into(), placed(first)]));
+        let url = self.arguments.page_url();
+        self.push(Step::new("windows.create", vec![json!({ "url": url, "focused": false })]));
+        // It opens where the browser was told to; it goes to its place from there.
+        let opened = self.arguments.sketch.windows.last().map(|window| window.name.clone());
+        let opened = opened.unwrap_or_else(|| "$W1".to_owned());
+        self.push(Step::new("windows.update", vec![opened.clone().into(), placed(second)]));
+        if self.arguments.random.chance(60) {
+            let url = self.arguments.page_url();
+            let made = json!({ "url": url, "windowId": opened, "active": false });
+            self.push(Step::new("tabs.create", vec![made]));
+        }
+        self.nap();
     }
 
     fn push(&mut self, mut step: Step) {
@@ -89,7 +111,7 @@ impl Generator<'_> {
     fn add(&mut self) {
         let theme = self.arguments.theme;
         let rows = self.table.iter().map(|row| (row.name.as_str(), theme.weight(&row.name)));
-        let acts = ["page", "port", "nap", "send", "hand"];
+        let acts = ["page", "port", "nap", "send", "hand", "answer", "across"];
         let acts = acts.iter().map(|name| {
             let weight = theme.operations.iter().find(|(known, _)| known == name);
             (*name, weight.map_or(0, |(_, weight)| *weight))
@@ -102,6 +124,11 @@ impl Generator<'_> {
             "nap" => self.nap(),
             "send" => self.send(),
             "hand" => self.act_by_hand(),
+            "answer" => {
+                let line = hand::answer(&mut self.arguments.random);
+                self.steps.push(Step::new("harness.control", line).with("settle", "quiet"));
+            }
+            "across" => self.drag_across(),
             _ => self.call(name),
         }
     }
@@ -183,6 +210,19 @@ impl Generator<'_> {
         };
         for line in lines {
             self.steps.push(Step::new("harness.control", line).with("settle", "quiet"));
+        }
+    }
+
+    /// Drags a tab from one of two windows to the other, or out of both.
+    fn drag_across(&mut self) {
+        let counts = self.arguments.sketch.windows.iter().map(|window| window.tabs.len());
+        let mut counts = counts.chain([1, 1]);
+        let tabs = [counts.next().unwrap_or(1), counts.next().unwrap_or(1)];
+        for line in hand::drag_across(&mut self.arguments.random, tabs) {
+            self.steps.push(match line {
+                Some(line) => Step::new("harness.control", line).with("settle", "quiet"),
+                None => Step::new("harness.sleep", vec![250.into()]),
+            });
         }
     }
 

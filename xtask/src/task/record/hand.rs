@@ -87,6 +87,59 @@ pub(super) fn drag(random: &mut Random, tabs: usize) -> Vec<Vec<Value>> {
     lines.iter().filter_map(|line| line.as_array().cloned()).collect()
 }
 
+/// Keys that take away what a page tells or asks.
+const ANSWERS: &[(&str, usize)] = &[("Return", 2), ("Escape", 1)];
+
+/// A key that takes away what a page tells or asks.
+pub(super) fn answer(random: &mut Random) -> Vec<Value> {
+    let key = random.weighted(ANSWERS).copied().unwrap_or("Return");
+    vec!["xdotool".into(), "key".into(), key.into()]
+}
+
+/// The places of two windows side by side, as `windows.update` and `windows.create` take them.
+pub(super) const SIDE_BY_SIDE: [(usize, usize, usize, usize); 2] =
+    [(10, 10, 680, 400), (700, 10, 680, 400)];
+/// The width of that part of such a window's strip in which its tabs stand.
+const STRIP_WIDTH: usize = 455;
+
+/// The lines of a drag from a place in the strip of one of two windows side by side into the strip of the other one, or out of both;
+/// with pauses in which the browser follows. `tabs` are the numbers of tabs that the windows are thought to have.
+pub(super) fn drag_across(random: &mut Random, tabs: [usize; 2]) -> Vec<Option<Vec<Value>>> {
+    let from = random.below(2);
+    let [source, target] = if from == 0 { [0, 1] } else { [1, 0] };
+    let middle = |window: usize, index: usize, more: usize| {
+        let count = tabs.get(window).copied().unwrap_or(1).max(1) + more;
+        let width = TAB_WIDTH.min(STRIP_WIDTH / count);
+        let left = SIDE_BY_SIDE.get(window).map_or(0, |place| place.0);
+        left + FIRST_TAB + index.min(count - 1) * width + width / 2
+    };
+    let y = WINDOW.1 + STRIP_MIDDLE;
+    let x = middle(source, random.below(tabs.get(source).copied().unwrap_or(1).max(1)), 0);
+    let count = tabs.get(target).copied().unwrap_or(1).max(1);
+    let goal = middle(target, random.below(count + 1), 1);
+    let mut points = vec![(x + 15, y), (x, y + 90), (x + 20, y + 170)];
+    if random.chance(75) {
+        points.extend([
+            (usize::midpoint(x, goal), y + 120),
+            (goal, y + 60),
+            (goal, y),
+            (goal + 10, y),
+        ]);
+    }
+    let words = |words: Value| words.as_array().cloned();
+    let mut lines = vec![words(json!(["xdotool", "mousemove", x, y, "mousedown", 1]))];
+    for (x, y) in points {
+        lines.push(words(json!(["xdotool", "mousemove", x, y])));
+        lines.push(None);
+    }
+    if random.chance(15) {
+        lines.push(words(json!(["xdotool", "key", "Escape"])));
+    }
+    lines.push(words(json!(["xdotool", "mouseup", 1])));
+    lines.push(None);
+    lines
+}
+
 /// The middle of a tab.
 fn place(index: usize) -> (usize, usize) {
     (WINDOW.0 + FIRST_TAB + index * TAB_WIDTH + TAB_WIDTH / 2, WINDOW.1 + STRIP_MIDDLE)

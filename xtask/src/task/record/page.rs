@@ -47,12 +47,33 @@ const ACTIVE: &[(&str, usize)] = &[
         "((a)=>{a.href=\"PATH\";a.target=\"_blank\";document.body.append(a);a.click()})(document.createElement(\"a\"));0",
         1,
     ),
+    (
+        "((a)=>{a.href=\"PATH\";a.target=\"one\";document.body.append(a);a.click()})(document.createElement(\"a\"));0",
+        1,
+    ),
+    ("location.assign(\"PATH\");0", 1),
+    ("window.open(\"PATH\",\"_top\")&&0", 1),
+    ("window.open(\"PATH\",\"one\",\"popup\")&&0", 1),
+    ("history.go(1);0", 1),
+    ("history.replaceState({},\"\",\"#h3\");0", 1),
+];
+
+/// Code for pages that tell and ask the user, beside other things.
+const TALKING: &[(&str, usize)] = &[
+    ("setTimeout(()=>{alert(1);document.title=\"after\"},0);0", 4),
+    ("setTimeout(()=>{document.title=String(confirm(\"sure\"))},0);0", 3),
+    ("setTimeout(()=>{document.title=String(prompt(1,2))},0);0", 2),
+    ("setTimeout(()=>{alert(1);location.href=\"PATH\"},0);0", 1),
+    ("document.title=\"New\";0", 1),
+    ("location.href=\"PATH\";0", 1),
+    ("window.open(\"PATH\")&&0", 1),
 ];
 
 /// The code of a theme.
 pub(super) fn codes(theme: &str) -> Vec<(&'static str, usize)> {
     match theme {
         "pages" => ACTIVE.to_vec(),
+        "alerts" => TALKING.to_vec(),
         "scripts" => [USUAL, &[("window.close()||0", 1)]].concat(),
         _ => USUAL.to_vec(),
     }

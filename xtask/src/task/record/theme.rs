@@ -413,6 +413,41 @@ pub(super) const THEMES: &[Theme] = &[
         ..PLAIN
     },
     Theme {
+        name: "alerts",
+        operations: &[
+            ("page", 8),
+            ("answer", 5),
+            ("tabs.update", 4),
+            ("tabs.reload", 1),
+            ("tabs.move", 1),
+            ("tabs.remove", 1),
+            ("tabs.create", 1),
+            ("tabs.goBack", 1),
+            ("tabs.discard", 1),
+            ("windows.update", 1),
+            ("hand", 2),
+        ],
+        tabs: (2, 3),
+        second_window: 30,
+        pages: 100,
+        ..PLAIN
+    },
+    Theme {
+        name: "drags",
+        operations: &[
+            ("across", 3),
+            ("tabs.group", 2),
+            ("tabs.update", 2),
+            ("tabs.highlight", 1),
+            ("tabs.query", 1),
+            ("windows.getAll", 1),
+        ],
+        tabs: (1, 2),
+        second_window: 0,
+        pages: 60,
+        ..PLAIN
+    },
+    Theme {
         name: "rights",
         operations: EVERYTHING,
         second_window: 40,
