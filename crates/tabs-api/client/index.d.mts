@@ -111,6 +111,17 @@ export interface Tabs {
   readonly MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: 2;
   readonly TAB_ID_NONE: -1;
   readonly TAB_INDEX_NONE: -1;
+  readonly MutedInfoReason: { readonly CAPTURE: 'capture'; readonly EXTENSION: 'extension'; readonly USER: 'user' };
+  readonly TabStatus: { readonly COMPLETE: 'complete'; readonly LOADING: 'loading'; readonly UNLOADED: 'unloaded' };
+  readonly WindowType: {
+    readonly APP: 'app';
+    readonly DEVTOOLS: 'devtools';
+    readonly NORMAL: 'normal';
+    readonly PANEL: 'panel';
+    readonly POPUP: 'popup';
+  };
+  readonly ZoomSettingsMode: { readonly AUTOMATIC: 'automatic'; readonly DISABLED: 'disabled'; readonly MANUAL: 'manual' };
+  readonly ZoomSettingsScope: { readonly PER_ORIGIN: 'per-origin'; readonly PER_TAB: 'per-tab' };
   captureVisibleTab(windowId?: number, options?: { format?: 'jpeg' | 'png'; quality?: number }): Promise<string>;
   captureVisibleTab(options: { format?: 'jpeg' | 'png'; quality?: number }): Promise<string>;
   connect(tabId: number, connectInfo?: { documentId?: string; frameId?: number; name?: string }): Port;

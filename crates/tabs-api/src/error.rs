@@ -77,6 +77,9 @@ pub enum Error {
     /// A state of a window that its size, place or focus contradicts.
     #[error("Invalid value for state")]
     InvalidWindowState,
+    /// A window most of which would not be on the screen.
+    #[error("Invalid value for bounds. Bounds must be at least 50% within visible screen space.")]
+    OffScreen,
     /// A move to a window of another type.
     #[error("Tabs can only be moved to and from normal windows.")]
     NotNormalWindow,

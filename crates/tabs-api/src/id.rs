@@ -9,6 +9,9 @@ pub const TAB_ID_NONE: i64 = -1;
 /// The index of no tab (Spec tabs-api §2).
 pub const TAB_INDEX_NONE: i64 = -1;
 
+/// The id of no split view.
+pub const SPLIT_VIEW_ID_NONE: i64 = -1;
+
 /// A window's id, unique within a session and never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WindowId(pub i64);

@@ -6,6 +6,8 @@ use crate::error::Error;
 
 /// The page of a new tab.
 pub const NEW_TAB: &str = "chrome://newtab/";
+/// The title of that page in incognito windows.
+pub const INCOGNITO_TITLE: &str = "New Incognito Tab";
 
 /// The URL that a text given to `create` or `update` navigates to; relative ones lie in the extension.
 ///

@@ -60,6 +60,7 @@ const SINCE: &[(&str, u16)] = &[
     ("tabGroups.query", 89),
     ("tabGroups.update", 89),
     ("tabs.MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND", 92),
+    ("tabs.SPLIT_VIEW_ID_NONE", 140),
     ("tabs.TAB_ID_NONE", 46),
     ("tabs.TAB_INDEX_NONE", 123),
     ("tabs.connect.connectInfo.documentId", 106),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tabs_api::browser::user_action::UserAction;
 use tabs_api::browser::{Browser, Compat};
 use tabs_api::extension::manifest::Manifest;
-use tabs_api::extension::permission::Extension;
+use tabs_api::extension::permission::{Access, Extension, Part};
 use tabs_api::js_value::JsValue;
 use tabs_api::operation::{Asked, Caller, Command, Context, OPERATIONS, Operation, Style};
 use tabs_api::version::BrowserVersion;
@@ -162,6 +162,20 @@ fn every_item_is_there_from_its_version_on_and_not_before() {
     }
     assert_eq!(walked % 4, 0);
     assert!(walked >= 4 * 35, "{walked}");
+}
+
+#[test]
+fn a_browser_that_does_not_tell_the_quota_of_captures_has_none() {
+    let manifest = json!({ "name": "e", "host_permissions": ["<all_urls>"] });
+    for (version, is_refused) in [(91, false), (92, true)] {
+        let mut bench = Bench::of(manifest.clone(), false).version(version);
+        let mut capture = || bench.call("tabs.captureVisibleTab", json!([]));
+        let asked: Vec<_> = (0..5).map(|_| capture()).collect();
+        let refused = asked.iter().filter(|answer| {
+            answer.as_ref().is_err_and(|error| error.contains("_CALLS_PER_SECOND quota"))
+        });
+        assert_eq!(refused.count(), if is_refused { 3 } else { 0 }, "{version}: {asked:?}");
+    }
 }
 
 #[test]
@@ -334,6 +348,51 @@ fn incognito_windows_are_there_for_whom_the_user_lets_in() {
         assert_eq!(found, usize::from(sees), "{mode}");
         let current = bench.call("windows.getCurrent", json!([])).unwrap();
         assert_eq!(current["incognito"], sees, "{mode}");
+    }
+}
+
+#[test]
+fn the_focus_of_a_window_that_is_not_seen_is_told_as_nobodys() {
+    for (is_let, wanted) in [(true, false), (false, true)] {
+        let mut bench = Bench::of(json!({ "name": "e" }), is_let);
+        bench.act(json!({ "type": "newWindow", "incognito": true }));
+        let mut focused = Vec::new();
+        while let Some(event) = bench.browser.poll_event() {
+            let extension = bench.browser.extension("e").unwrap();
+            if let Some(event) = bench.browser.told(extension, Part::Main, &event)
+                && event.name() == "windows.onFocusChanged"
+            {
+                focused.push(json!(event.shown(&Access::Of(extension))));
+            }
+        }
+        assert_eq!(focused.len(), 1, "{focused:?}");
+        assert_eq!(focused[0] == json!([-1]), wanted, "{focused:?}");
+    }
+}
+
+#[test]
+fn a_tab_of_an_incognito_window_is_not_sent_to_pages_of_the_user() {
+    let mut bench = Bench::of(json!({ "name": "e" }), true);
+    let window = bench.call("windows.create", json!([{ "incognito": true }])).unwrap();
+    let tab = window["tabs"][0]["id"].clone();
+    for page in ["settings", "extensions", "history"] {
+        let url = format!("chrome://{page}/");
+        let refused = bench.call("tabs.update", json!([tab, { "url": url }])).unwrap_err();
+        assert_eq!(refused, format!("Cannot open URL \"{url}\" in an incognito window."));
+    }
+    for url in ["chrome://version/", "page.html", "http://a.test/"] {
+        bench.call("tabs.update", json!([tab, { "url": url }])).unwrap();
+    }
+}
+
+#[test]
+fn an_extension_without_a_permission_has_no_function_of_its_namespace_whatever_it_is_given() {
+    let mut bench = Bench { browser: Browser::with_blank_window(NOW, Compat::Browser) };
+    let manifest = Manifest::read(&json!({ "name": "e" })).unwrap();
+    bench.browser.install(Extension::new("e".into(), &manifest, false));
+    for given in [json!([]), json!([{ "origin": 5 }])] {
+        let refused = bench.call("scripting.insertCSS", given).unwrap_err();
+        assert_eq!(refused, "chrome.scripting.insertCSS is not a function");
     }
 }
 

@@ -412,6 +412,70 @@ fn a_hidden_page_of_a_restored_window_loads_once_it_is_shown() {
 }
 
 #[test]
+fn hidden_pages_of_a_restored_window_load_one_after_the_other() {
+    let mut bench = Bench::new();
+    let urls = ["http://a.test/a.html", "http://a.test/b.html", "http://a.test/c.html"];
+    let made = bench.call("windows.create", json!([{ "url": urls }]));
+    bench.call("windows.remove", json!([made["id"]]));
+    let restored = bench.call("sessions.restore", json!([]));
+    let tabs = restored["window"]["tabs"].as_array().unwrap().clone();
+    let mut shown = Vec::new();
+    for _ in 0..3 {
+        let states = tabs.iter().map(|tab| bench.call("tabs.get", json!([tab["id"]])));
+        let states: Vec<_> = states.map(|tab| tab["status"].as_str().unwrap().to_owned()).collect();
+        shown.push(states);
+        bench.wait(Duration::from_secs(4));
+    }
+    assert_eq!(
+        shown,
+        [
+            ["complete", "unloaded", "unloaded"],
+            ["complete", "complete", "unloaded"],
+            ["complete", "complete", "complete"],
+        ]
+    );
+}
+
+#[test]
+fn discard_takes_what_had_the_focus_longest_ago_active_or_not() {
+    let mut bench = Bench::new();
+    let hidden = bench.open("http://a.test/a.html");
+    let other = bench.call("windows.create", json!([{ "url": "http://a.test/b.html" }]));
+    let late = bench.open("http://a.test/c.html");
+    let taken: Vec<_> = (0..5)
+        .map(|_| bench.step("tabs.discard", json!([])))
+        .map(|(reply, events)| {
+            let replaced = events.iter().find(|(name, _)| name == "tabs.onReplaced");
+            replaced.map_or(reply["error"]["message"].clone(), |(_, args)| args[1].clone())
+        })
+        .collect();
+    let nothing = json!("Cannot find a tab to discard.");
+    let active = other["tabs"][0]["id"].clone();
+    assert_eq!(taken, [json!(hidden), json!(bench.first), json!(late), active, nothing]);
+}
+
+#[test]
+fn a_window_goes_only_where_most_of_it_is_to_be_seen() {
+    let mut bench = Bench::new();
+    let sentence =
+        "Invalid value for bounds. Bounds must be at least 50% within visible screen space.";
+    for (place, is_refused) in [
+        (json!({ "left": -2000 }), true),
+        (json!({ "left": -400, "top": 0, "width": 800, "height": 700 }), false),
+        (json!({ "left": -401, "top": 0, "width": 800, "height": 700 }), true),
+        (json!({ "width": 5000 }), false),
+        (json!({ "left": 0, "width": 2801 }), true),
+    ] {
+        let (made, _) = bench.step("windows.create", json!([place]));
+        let refused = made["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(refused, if is_refused { sentence } else { "" }, "{place}");
+    }
+    let window = bench.window;
+    assert_eq!(bench.refused("windows.update", json!([window, { "left": 901 }])), sentence);
+    bench.call("windows.update", json!([window, { "left": 900 }]));
+}
+
+#[test]
 fn ports_of_a_page_that_is_left_close_in_the_order_in_which_they_were_opened() {
     let mut bench = Bench::new();
     let page = bench.open("http://a.test/a.html");

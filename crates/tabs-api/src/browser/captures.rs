@@ -14,6 +14,9 @@ use crate::id::{RequestId, TabId, WindowId};
 /// The number of screenshots that an extension may take in a second (Spec tabs-api §8).
 pub const MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: usize = 2;
 
+/// Its name in the table of versions.
+const QUOTA: &str = "tabs.MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND";
+
 /// Screenshots that extensions asked for.
 #[derive(Debug, Default)]
 pub(super) struct Captures {
@@ -46,8 +49,11 @@ pub(crate) struct ImageFormat {
 }
 
 impl Browser {
-    /// Counts a call of `captureVisibleTab`, one that will fail as well.
+    /// Counts a call of `captureVisibleTab`, one that will fail as well. Versions that do not tell the quota have none.
     pub(crate) fn count_capture(&mut self, extension: &str) -> Result<(), Error> {
+        if !self.version.has(QUOTA) {
+            return Ok(());
+        }
         self.captures.count(extension, self.now)
     }
 

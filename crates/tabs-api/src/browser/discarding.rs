@@ -20,7 +20,7 @@ impl Browser {
                 || self.is_active(tab.id)
         };
         let tabs = self.strips.tabs().filter(|tab| !is_spared(tab));
-        let least = tabs.min_by_key(|tab| (tab.hidden_at, tab.id)).map(|tab| tab.id);
+        let least = tabs.min_by_key(|tab| (tab.focused_until, tab.id)).map(|tab| tab.id);
         least.map(|tab| self.replace_with_discarded(tab)).transpose()
     }
 
@@ -34,11 +34,14 @@ impl Browser {
         self.strips.windows().any(|window| window.active == Some(id))
     }
 
-    /// The tab that was active longest ago; active ones last, and under the specification never.
+    /// The tab that had the focus longest ago, be it active in a window behind; the one that has it last. Under the specification active ones are
+    /// spared.
     pub(crate) fn least_recent_tab(&self) -> Option<TabId> {
         let left = self.strips.tabs().filter(|tab| !tab.discarded && self.is_listed(tab));
         let allowed = left.filter(|tab| self.compat == Compat::Browser || !self.is_active(tab.id));
-        allowed.min_by_key(|tab| (self.is_active(tab.id), tab.hidden_at, tab.id)).map(|tab| tab.id)
+        let focused = self.focused_tab();
+        let key = |tab: &&Tab| (focused == Some(tab.id), tab.focused_until, tab.id);
+        allowed.min_by_key(key).map(|tab| tab.id)
     }
 
     /// Replaces a tab by one without a page, under another id.

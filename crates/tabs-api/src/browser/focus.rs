@@ -4,7 +4,7 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::Window;
 use crate::engine::NavigationKind;
-use crate::id::{WINDOW_ID_NONE, WindowId};
+use crate::id::{TabId, WINDOW_ID_NONE, WindowId};
 
 /// Windows by their last focus, and as they lie on one another.
 #[derive(Debug)]
@@ -94,9 +94,29 @@ impl Focus {
 }
 
 impl Browser {
+    /// The tab that is in front of the window with the focus. Where that gave it up, it is that of the next window.
+    pub(crate) fn focused_tab(&self) -> Option<TabId> {
+        let order = &self.focus.stack;
+        let given_up = self.focus.is_lost && order.len() > 1;
+        let window = order.get(usize::from(given_up))?;
+        self.strips.window(*window)?.active
+    }
+
+    /// Notes that the tab with the focus has it no longer.
+    pub(in crate::browser) fn note_unfocused(&mut self) {
+        let now = self.now;
+        let tab = self.focused_tab().and_then(|tab| self.strips.tab_mut(tab));
+        if let Some(tab) = tab {
+            tab.focused_until = now;
+        }
+    }
+
     /// Gives a window the focus.
     pub(crate) fn give_focus(&mut self, window: WindowId) {
         let former = self.focus.last().filter(|former| *former != window);
+        if !self.focus.has(window) {
+            self.note_unfocused();
+        }
         if self.focus.give(window) {
             let hidden = former.and_then(|former| self.strips.window(former)?.active);
             if let Some(hidden) = hidden {
@@ -141,6 +161,7 @@ impl Browser {
         if !self.focus.has(window) {
             return;
         }
+        self.note_unfocused();
         let strips = &self.strips;
         let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
         let next = self.focus.pass_on(is_seen);
@@ -152,6 +173,9 @@ impl Browser {
 
     /// Takes the focus from a window that has it.
     pub(crate) fn take_focus(&mut self, window: WindowId) {
+        if self.focus.has(window) {
+            self.note_unfocused();
+        }
         if self.focus.take(window) {
             self.emit(Event::WindowFocused(WINDOW_ID_NONE));
         }

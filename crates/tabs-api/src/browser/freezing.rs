@@ -64,6 +64,7 @@ impl Browser {
                 }
             }
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
+            Timer::BackgroundLoad => self.load_next_in_background(),
             Timer::Sound { tab, sound } => self.tell_sound(*tab, *sound),
             Timer::PageRestored { tab, load, frozen } => {
                 if self.strips.tab(*tab).is_some_and(|state| state.load == *load) {

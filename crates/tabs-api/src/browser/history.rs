@@ -8,10 +8,10 @@ use crate::browser::event::Change;
 use crate::browser::tab::{HistoryEntry, PendingNavigation, Status, Tab};
 use crate::browser::timers::Timer;
 use crate::browser::{Browser, Compat};
-use crate::engine::{EngineCommand, NavigationKind};
+use crate::engine::{EngineCommand, NavigationKind, Realm};
 use crate::error::Error;
 use crate::id::TabId;
-use crate::url::{host, title};
+use crate::url::{INCOGNITO_TITLE, NEW_TAB, host, title};
 
 /// Addresses that no page leads to.
 const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-source:"];
@@ -119,9 +119,18 @@ impl Browser {
     }
 
     fn begin_navigation(&mut self, id: TabId, url: &str, kind: NavigationKind, is_refused: bool) {
+        let realm = match self.strips.tab(id) {
+            Some(tab) if self.bars_extension_page(tab, url) => Realm::Barred,
+            Some(tab) if self.is_incognito(tab) => Realm::Incognito,
+            _ => Realm::Normal,
+        };
         let Some(tab) = self.strips.tab_mut(id) else {
             return;
         };
+        // That page has its title before it is there, in every tab.
+        if realm == Realm::Incognito && url == NEW_TAB {
+            tab.title = INCOGNITO_TITLE.into();
+        }
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
         (tab.waits_to_load, tab.is_empty_copy) = (false, false);
         if tab.first_url.is_empty() {
@@ -135,7 +144,14 @@ impl Browser {
         let command = if is_refused {
             EngineCommand::Refuse { tab: id, load: tab.load }
         } else {
-            EngineCommand::Navigate { tab: id, load: tab.load, url: url.to_owned(), from, kind }
+            EngineCommand::Navigate {
+                tab: id,
+                load: tab.load,
+                url: url.to_owned(),
+                from,
+                kind,
+                realm,
+            }
         };
         self.end_alert(id);
         let Some(tab) = self.strips.tab_mut(id) else { return };
@@ -204,6 +220,7 @@ impl Browser {
 
     /// A page has begun to arrive.
     pub(super) fn commit(&mut self, id: TabId, url: &str, is_same_document: bool) {
+        let is_incognito = self.strips.tab(id).is_some_and(|tab| self.is_incognito(tab));
         let is_related = self.has_related_page(id);
         let Some(tab) = self.strips.tab_mut(id) else {
             return;
@@ -231,7 +248,9 @@ impl Browser {
         }
         if !is_same_document && !is_again {
             tab.title_is_address = restored.is_none();
-            tab.title = restored.unwrap_or_else(|| title(url).into());
+            let shown =
+                if is_incognito && url == NEW_TAB { INCOGNITO_TITLE.into() } else { title(url) };
+            tab.title = restored.unwrap_or_else(|| shown.into());
             tab.icon = None;
         }
         tab.is_fresh = false;

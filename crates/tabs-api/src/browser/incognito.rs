@@ -1,5 +1,6 @@
 //! Incognito windows: who sees them and their events, and what does not cross between them and the others.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::browser::Browser;
@@ -95,6 +96,21 @@ impl Browser {
             }
     }
 
+    /// An event as a part of an extension is told it, if it is. Where a window gets the focus that it does not see, no window has it.
+    #[must_use]
+    pub fn told<'e>(
+        &self,
+        extension: &Extension,
+        part: Part,
+        event: &'e Event,
+    ) -> Option<Cow<'e, Event>> {
+        if self.tells_part(extension, part, event) {
+            return Some(Cow::Borrowed(event));
+        }
+        let is_of_focus = matches!(event, Event::WindowFocused(_));
+        is_of_focus.then_some(Cow::Owned(Event::WindowFocused(WINDOW_ID_NONE)))
+    }
+
     /// The part of an extension that a page of it in this tab belongs to; without a tab it is the main one.
     #[must_use]
     pub fn part(&self, extension: &str, page: Option<TabId>) -> Part {
@@ -139,13 +155,35 @@ impl Browser {
 }
 
 /// Pages that belong to the user, and are not shown incognito.
-const PAGES_OF_THE_USER: [&str; 5] = [
+const PAGES_OF_THE_USER: [&str; 6] = [
     "chrome://settings",
+    "chrome://history",
     "chrome://help",
     "chrome://extensions",
     "chrome://password-manager",
-    "chrome-extension://",
+    EXTENSION_PAGE,
 ];
+
+/// The scheme of pages of extensions.
+const EXTENSION_PAGE: &str = "chrome-extension://";
+
+impl Browser {
+    /// Refuses to send a tab of an incognito window to a page that belongs to the user. That of an extension is another matter.
+    pub(crate) fn check_allowed_incognito(&self, tab: TabId, url: &str) -> Result<(), Error> {
+        let is_barred = self.is_incognito(self.tab(tab)?)
+            && !is_allowed_incognito(url)
+            && !url.starts_with(EXTENSION_PAGE);
+        if is_barred { Err(Error::NotInIncognito(url.to_owned())) } else { Ok(()) }
+    }
+
+    /// True if a tab is incognito and shows no page of the extension that an address is of: one that spans both kinds of windows has its pages in the others
+    /// alone.
+    pub(super) fn bars_extension_page(&self, tab: &Tab, url: &str) -> bool {
+        let id = url.strip_prefix(EXTENSION_PAGE).and_then(|rest| rest.split('/').next());
+        let extension = id.and_then(|id| self.extension(id));
+        self.is_incognito(tab) && extension.is_some_and(|extension| !extension.is_split())
+    }
+}
 
 /// True for a page that an incognito window shows.
 pub(crate) fn is_allowed_incognito(url: &str) -> bool {

@@ -9,6 +9,7 @@
 
 mod alert;
 mod answer;
+mod background_loads;
 pub mod captures;
 pub(crate) mod closed;
 pub mod content_scripts;
@@ -49,6 +50,7 @@ use std::time::Duration;
 use triptych_core::time::Timestamp;
 
 pub use self::answer::Answer;
+use self::background_loads::BackgroundLoads;
 use self::captures::Captures;
 use self::closed::ClosedTabs;
 use self::content_scripts::ContentScripts;
@@ -66,7 +68,7 @@ pub(crate) use self::restored::RestoredState;
 use self::strip::Strips;
 use self::tab::{HistoryEntry, Status, Tab};
 use self::timers::{Timer, Timers};
-use self::window::{Window, WindowKind};
+use self::window::{Screen, Window, WindowKind};
 use self::zoom_levels::ZoomLevels;
 use crate::engine::EngineCommand;
 use crate::error::Error;
@@ -89,6 +91,7 @@ pub struct Browser {
     now: Timestamp,
     compat: Compat,
     version: BrowserVersion,
+    screen: Screen,
     strips: Strips,
     focus: Focus,
     incognito: IncognitoIds,
@@ -100,6 +103,7 @@ pub struct Browser {
     captures: Captures,
     languages: LanguageQueries,
     closed_tabs: ClosedTabs,
+    background_loads: BackgroundLoads,
     devices: Devices,
     messaging: Messaging,
     content_scripts: ContentScripts,
@@ -119,6 +123,7 @@ impl Browser {
             now,
             compat,
             version: BrowserVersion::LATEST,
+            screen: Screen::default(),
             strips: Strips::default(),
             focus: Focus::of(Vec::new()),
             incognito: IncognitoIds::default(),
@@ -129,6 +134,7 @@ impl Browser {
             captures: Captures::default(),
             languages: LanguageQueries::default(),
             closed_tabs: ClosedTabs::default(),
+            background_loads: BackgroundLoads::default(),
             devices: Devices::default(),
             messaging: Messaging::default(),
             content_scripts: ContentScripts::default(),

@@ -44,6 +44,11 @@ pub enum MuteReason {
     Extension(Arc<str>),
 }
 
+impl MuteReason {
+    /// The words of the interface, in alphabetical order.
+    pub const WORDS: &[&str] = &["capture", "extension", "user"];
+}
+
 /// The mute state of a tab. Without a reason it never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MutedInfo {
@@ -210,6 +215,8 @@ pub struct Tab {
     pub knows_language: bool,
     /// The time at which another one took its place in front, or at which it was made.
     pub hidden_at: Timestamp,
+    /// The time at which it was last in front of the window that has the focus, or at which it was made.
+    pub focused_until: Timestamp,
     /// True if it was the active one of a window before that.
     pub was_active: bool,
     /// Its pages, oldest first.
@@ -279,6 +286,7 @@ impl Tab {
             was_shown: false,
             knows_language: false,
             hidden_at: now,
+            focused_until: now,
             was_active: false,
             history: Vec::new(),
             history_at: 0,

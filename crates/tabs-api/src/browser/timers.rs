@@ -15,6 +15,8 @@ pub(super) enum Timer {
     PageRestored { tab: TabId, load: u64, frozen: bool },
     /// A tab that is shown again is no longer frozen.
     Unfreeze(TabId),
+    /// The next page of a window that was brought back loads.
+    BackgroundLoad,
     /// A sound has lasted for long enough, or a silence.
     Sound { tab: TabId, sound: u64 },
 }

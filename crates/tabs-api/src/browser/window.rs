@@ -68,6 +68,55 @@ impl Default for Bounds {
     }
 }
 
+/// The screen that windows are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Its size across, in pixels.
+    pub width: i64,
+    /// Its size down.
+    pub height: i64,
+    /// The place at which a window opens that nobody places.
+    pub opens_at: Bounds,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self { width: 1_920, height: 1_080, opens_at: Bounds::default() }
+    }
+}
+
+impl Screen {
+    /// True if at least half of a window at this place is to be seen.
+    #[must_use]
+    pub fn shows(&self, place: Bounds) -> bool {
+        let across = overlap(place.left, place.width, self.width);
+        let down = overlap(place.top, place.height, self.height);
+        // The browser counts areas with 32 bits, and shows none that is larger.
+        let area = place.width.checked_mul(place.height);
+        let area = area.filter(|area| *area <= i64::from(i32::MAX));
+        area.is_some_and(|area| across * down >= area / 2)
+    }
+
+    /// The place nearest to this one that is wholly on the screen, for a window that is no larger than it.
+    #[must_use]
+    pub fn fitted(&self, place: Bounds) -> Bounds {
+        let (left, width) = fit(place.left, place.width, self.width);
+        let (top, height) = fit(place.top, place.height, self.height);
+        Bounds { left, top, width, height }
+    }
+}
+
+/// The length of a line of a length from a start that lies between 0 and an end.
+fn overlap(start: i64, length: i64, end: i64) -> i64 {
+    (start.saturating_add(length).min(end) - start.max(0)).max(0)
+}
+
+/// The start and the length of a line that is made to lie between 0 and an end.
+fn fit(start: i64, length: i64, end: i64) -> (i64, i64) {
+    let length = length.min(end);
+    (start.clamp(0, end - length), length)
+}
+
 /// A window.
 #[derive(Debug, Clone)]
 pub struct Window {
@@ -115,6 +164,12 @@ impl Window {
     #[must_use]
     pub fn is_minimized(&self) -> bool {
         self.state == "minimized"
+    }
+
+    /// True if it fills the screen, without a frame.
+    #[must_use]
+    pub fn fills_screen(&self) -> bool {
+        self.state == "fullscreen"
     }
 
     /// The index of a tab.
@@ -185,4 +240,38 @@ pub struct WindowView {
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub width: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn place(left: i64, top: i64, width: i64, height: i64) -> Bounds {
+        Bounds { left, top, width, height }
+    }
+
+    #[test]
+    fn a_window_is_shown_where_half_of_it_is_on_the_screen() {
+        let screen = Screen { width: 1_400, height: 1_000, ..Screen::default() };
+        for (place, is_shown) in [
+            (place(10, 10, 1_000, 700), true),
+            (place(-400, 0, 800, 700), true),
+            (place(-401, 0, 800, 700), false),
+            (place(0, 650, 1_000, 700), true),
+            (place(0, 651, 1_000, 700), false),
+            (place(0, 0, 2_800, 700), true),
+            (place(0, 0, 2_802, 700), false),
+            (place(5_000, 5_000, 0, 0), true),
+            (place(0, 0, i64::from(i32::MAX), 2), false),
+        ] {
+            assert_eq!(screen.shows(place), is_shown, "{place:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_a_size_alone_is_made_to_fit() {
+        let screen = Screen { width: 1_400, height: 1_000, ..Screen::default() };
+        assert_eq!(screen.fitted(place(10, 10, 5_000, 700)), place(0, 10, 1_400, 700));
+        assert_eq!(screen.fitted(place(800, 900, 700, 200)), place(700, 800, 700, 200));
+    }
 }

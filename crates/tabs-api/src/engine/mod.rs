@@ -42,12 +42,30 @@ pub struct Frame {
     pub url: String,
 }
 
+/// The kind of window that a page is shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Realm {
+    /// One that keeps traces.
+    Normal,
+    /// An incognito one.
+    Incognito,
+    /// An incognito one, which does not show this page: its address stands for it.
+    Barred,
+}
+
 /// A command of the browser to its engine.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields are what their names say")]
 pub enum EngineCommand {
     /// Load a page in a tab. Events of it carry the number of the load.
-    Navigate { tab: TabId, load: u64, url: String, from: String, kind: NavigationKind },
+    Navigate {
+        tab: TabId,
+        load: u64,
+        url: String,
+        from: String,
+        kind: NavigationKind,
+        realm: Realm,
+    },
     /// Load nothing, as the way is barred; the tab's page stays.
     Refuse { tab: TabId, load: u64 },
     /// Forget a tab's page.

@@ -11,7 +11,7 @@ use crate::engine::alert::Alerts;
 use crate::engine::fixtures::{Outcome, Page, Pages};
 use crate::engine::script::{Script, script_of};
 use crate::engine::{
-    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Reply,
+    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Realm, Reply,
     screenshot,
 };
 use crate::id::{RequestId, TabId};
@@ -41,6 +41,8 @@ pub struct SimEngine {
     extension_page_title: String,
     /// The page that `chrome://newtab/` leads to.
     new_tab: Option<String>,
+    /// The icon of that page in incognito windows, where it stays as it is.
+    incognito_icon: Option<String>,
     due: BTreeMap<(Timestamp, u64), EngineEvent>,
     number: u64,
     /// The stand-in for the content scripts of extensions; without it nobody listens in these pages.
@@ -190,6 +192,7 @@ impl SimEngine {
             pages,
             extension_page_title: "Extension page".into(),
             new_tab: None,
+            incognito_icon: None,
             due: BTreeMap::new(),
             number: 0,
             script: None,
@@ -208,6 +211,12 @@ impl SimEngine {
     #[must_use]
     pub fn with_new_tab(self, url: &str) -> Self {
         Self { new_tab: Some(url.to_owned()), ..self }
+    }
+
+    /// The same engine, whose new tabs in incognito windows have this icon.
+    #[must_use]
+    pub fn with_incognito_icon(self, icon: &str) -> Self {
+        Self { incognito_icon: Some(icon.to_owned()), ..self }
     }
 
     /// The same engine, with a content script in the frames that a manifest declares one for.
@@ -240,7 +249,7 @@ impl SimEngine {
         load: u64,
         url: &str,
         from: &str,
-        kind: NavigationKind,
+        (kind, realm): (NavigationKind, Realm),
     ) {
         let is_step = matches!(kind, NavigationKind::Step(_));
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
@@ -269,7 +278,7 @@ impl SimEngine {
         let url = self
             .new_tab
             .as_deref()
-            .filter(|_| url == crate::url::NEW_TAB)
+            .filter(|_| url == crate::url::NEW_TAB && realm == Realm::Normal)
             .unwrap_or(if is_new { at_arrival(url) } else { url })
             .to_owned();
         let is_first = from.is_empty() || matches!(kind, NavigationKind::Restore);
@@ -283,7 +292,17 @@ impl SimEngine {
                 return source.fetch(load, url);
             }
         }
-        let outcome = self.pages.load(&url, &self.extension_page_title);
+        let mut outcome = self.pages.load(&url, &self.extension_page_title);
+        if let Outcome::Page(url, page) = &mut outcome {
+            match realm {
+                Realm::Incognito if url == crate::url::NEW_TAB => {
+                    page.title = Some(crate::url::INCOGNITO_TITLE.into());
+                    page.icon.clone_from(&self.incognito_icon);
+                }
+                Realm::Barred => page.title = Some(url.clone()),
+                Realm::Normal | Realm::Incognito => {}
+            }
+        }
         self.show(now, load, outcome);
     }
 
@@ -502,9 +521,9 @@ impl Engine for SimEngine {
         let reached = self.reached(&command);
         let Some(command) = self.alerts.pass(now, command, reached) else { return };
         match command {
-            EngineCommand::Navigate { tab, load, url, from, kind } => {
+            EngineCommand::Navigate { tab, load, url, from, kind, realm } => {
                 self.alerts.take(tab);
-                self.navigate(now, tab, load, &url, &from, kind)
+                self.navigate(now, tab, load, &url, &from, (kind, realm))
             }
             EngineCommand::Refuse { tab, load } => {
                 self.at(now.plus(COMMIT), page_event(tab, load, PageEvent::Aborted));

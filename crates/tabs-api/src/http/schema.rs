@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::browser::event::EVENT_NAMES;
 use crate::operation::OPERATIONS;
+use crate::operation::enumeration::{constant_name, enumerations};
 use crate::version::BrowserVersion;
 
 /// The operations, the events and the constants that a browser of this version has, and the version that each item came with, for clients
@@ -19,6 +20,7 @@ pub(super) fn schema(version: BrowserVersion) -> Value {
         "constants": {
             "tabs": {
                 "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND,
+                "SPLIT_VIEW_ID_NONE": crate::id::SPLIT_VIEW_ID_NONE,
                 "TAB_ID_NONE": crate::id::TAB_ID_NONE,
                 "TAB_INDEX_NONE": crate::id::TAB_INDEX_NONE,
             },
@@ -31,8 +33,15 @@ pub(super) fn schema(version: BrowserVersion) -> Value {
     });
     let spaces = schema.get_mut("constants").and_then(Value::as_object_mut);
     for (space, constants) in spaces.into_iter().flatten() {
-        if let Some(constants) = constants.as_object_mut() {
-            constants.retain(|name, _| version.has_member(space, name));
+        let Some(constants) = constants.as_object_mut() else { continue };
+        constants.retain(|name, _| version.has_member(space, name));
+        for (name, words) in enumerations() {
+            // The table of versions names types without their namespace.
+            let name = name.strip_prefix(space.as_str()).and_then(|name| name.strip_prefix('.'));
+            if let Some(name) = name.filter(|name| version.has(name)) {
+                let named = words.iter().map(|word| (constant_name(word), (*word).into()));
+                constants.insert(name.to_owned(), Value::Object(named.collect()));
+            }
         }
     }
     schema

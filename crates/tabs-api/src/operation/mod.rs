@@ -3,6 +3,7 @@
 
 pub mod argument;
 mod call;
+pub mod enumeration;
 mod row;
 pub mod schema;
 mod scripting;
@@ -21,6 +22,7 @@ pub use self::row::Operation;
 use self::schema::Check;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
+use crate::extension::permission::Extension;
 use crate::js_value::JsValue;
 use crate::version::BrowserVersion;
 
@@ -145,6 +147,12 @@ impl Browser {
     /// # Errors
     /// As [`Command::read`].
     pub fn read(&self, caller: &Caller, asked: Asked<'_>) -> Result<Command, Error> {
+        // What an extension has not is no function, whatever it is given.
+        let extension = self.extension(&caller.extension);
+        let row = Operation::find(asked.name);
+        if row.zip(extension).is_some_and(|(row, extension)| self.is_barred(row, extension)) {
+            return Err(Error::NoSuchOperation(format!("chrome.{}", asked.name)));
+        }
         Command::read_as(self.version(), asked).map_err(|error| self.worded_for(caller, error))
     }
 
@@ -204,16 +212,19 @@ impl Browser {
 }
 
 impl Browser {
+    /// True if an extension has not the namespace of an operation, for want of a permission. The specification knows none such.
+    fn is_barred(&self, operation: &Operation, extension: &Extension) -> bool {
+        let lacks = |permission: &str| !extension.has_permission(permission);
+        self.compat() == Compat::Browser && operation.permission().is_some_and(lacks)
+    }
+
     /// True if a call gives a promise; refused is what this version of the browser, or the extension's manifest, has not.
     fn check_availability(&self, caller: &Caller, command: &Command) -> Result<bool, Error> {
         let operation = command.operation;
         let extension = self
             .extension(&caller.extension)
             .ok_or_else(|| Error::Unsupported("this extension is not installed".into()))?;
-        let is_barred = |permission: &str| {
-            self.compat() == Compat::Browser && !extension.has_permission(permission)
-        };
-        if !self.version().has(operation.name) || operation.permission().is_some_and(is_barred) {
+        if !self.version().has(operation.name) || self.is_barred(operation, extension) {
             return Err(Error::NoSuchOperation(format!("chrome.{}", operation.name)));
         }
         let gives_promise =

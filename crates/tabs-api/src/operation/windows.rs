@@ -169,7 +169,7 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let is_popup = matches!(call.text(0, "type"), Some("popup" | "panel"));
     let kind = if is_popup { WindowKind::Popup } else { WindowKind::Normal };
     // The window manager changes its state once it is there.
-    let asked = placement(call, 0);
+    let asked = browser.placement_on_screen(placement(call, 0))?;
     let placement = WindowPlacement { state: None, ..asked.clone() };
     let window = browser.open_window(kind, incognito, placement)?;
     match tab {
@@ -242,6 +242,7 @@ pub(super) const UPDATE: Operation = Operation::new(
 
 fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = call.window_or_current(browser, call.arguments.integer(0))?;
+    browser.check_on_screen(window, &placement(call, 1))?;
     check_state(call, 1)?;
     if call.boolean(1, "focused") == Some(false) {
         browser.take_focus(window);
@@ -249,7 +250,18 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     // The window manager acts later: what is given back is how the window was, but for a focus that it lost.
     let mut before = browser.window_view(browser.window(window)?, false, &call.access(browser));
     let was_minimized = browser.window(window)?.is_minimized();
-    browser.place_window(window, placement(call, 1))?;
+    let mut asked = placement(call, 1);
+    let fills = |browser: &Browser| browser.window(window).is_ok_and(Window::fills_screen);
+    if fills(browser) && (asked.has_place() || asked.has_size()) {
+        // It has a place and a size again, and no longer fills the screen.
+        asked.state.get_or_insert_with(|| "normal".into());
+    }
+    let filled = fills(browser);
+    browser.place_window(window, asked)?;
+    // To fill the screen, and to do so no longer, is the browser's own doing, and done at once.
+    if filled != fills(browser) {
+        before.state.clone_from(&browser.window(window)?.state);
+    }
     let is_minimized = browser.window(window)?.is_minimized();
     if is_minimized {
         browser.pass_on_focus(window);

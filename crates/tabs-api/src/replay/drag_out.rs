@@ -6,7 +6,7 @@ use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::TabId;
 use crate::replay::pointer::{Grip, Pointer, act, carry};
-use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, lefts_with, place_of};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, lefts_with};
 
 impl Pointer {
     /// Follows the pointer with tabs that have a window of their own: over the strip of another one they go into that.
@@ -18,19 +18,20 @@ impl Pointer {
         let windows = browser.focus().order().iter().filter(|window| **window != own);
         let mut windows = windows.filter_map(|window| browser.window(*window).ok());
         let Some(window) = windows.find(|window| self.is_over_strip(window)) else {
-            let size = place_of(browser.window(own)?);
+            let size = browser.window(own)?.bounds;
             return carry(browser, own, (self.x, self.y), (size, grip.hold));
         };
         let (target, replaced) = (window.id, window.active);
         let held = held(browser, &grip)?;
         let more = i64::try_from(held.len()).unwrap_or(0);
-        let x = self.x - place_of(window).left;
+        let x = self.x - window.bounds.left;
         let left = x - grip.offset;
         let edges = lefts_with(browser, window, more).into_iter().enumerate();
         let nearest = edges.min_by_key(|(_, edge)| (edge - left).abs());
         let index = nearest.map_or(0, |(index, _)| index);
         browser.drag_into(&held, target, index)?;
         (grip.is_out, grip.from_x, grip.from_index) = (false, self.x, index);
+        grip.drawn_left = Some(left);
         (grip.former, grip.replaced, grip.hold.0) = (None, replaced, x);
         self.grip = Some(grip);
         Ok(())
@@ -54,7 +55,7 @@ impl Pointer {
 
     /// True if the strip of a window is under the pointer.
     fn is_over_strip(&self, window: &Window) -> bool {
-        let place = place_of(window);
+        let place = window.bounds;
         let has_strip = window.kind == WindowKind::Normal && !window.is_minimized();
         has_strip
             && (place.left..place.left + place.width - STRIP_RIGHT).contains(&self.x)

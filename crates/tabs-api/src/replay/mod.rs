@@ -3,6 +3,7 @@
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
 mod drag_out;
+mod dragged_tab;
 mod gesture;
 mod pointer;
 mod recorded;
@@ -20,11 +21,13 @@ use crate::engine::fixtures::Pages;
 use crate::engine::simulated::SimEngine;
 use crate::error::Error;
 use crate::extension::manifest::{ContentScript, Incognito, Manifest};
-use crate::extension::permission::{Access, Extension};
+use crate::extension::permission::{Access, Extension, Part};
 use crate::id::{RequestId, TabId, WindowId};
 use crate::js_value::JsValue;
+use crate::operation::enumeration::{constant_name, enumerations};
 use crate::operation::{Asked, Caller, Context, Style};
 use crate::replay::pointer::Pointer;
+use crate::replay::strip_layout::SCREEN;
 use crate::session::{Output, Session};
 
 /// The extension that scenarios are run as.
@@ -198,7 +201,7 @@ impl Replay {
                     for listener in self.listeners.values_mut() {
                         let browser = self.session.browser();
                         if let Some(known) = browser.extension(&listener.id)
-                            && browser.tells(known, &event)
+                            && let Some(event) = browser.told(known, Part::Main, &event)
                             && !event.name().starts_with("port.")
                         {
                             listener
@@ -210,9 +213,9 @@ impl Replay {
                     let Some(known) = browser.extension(EXTENSION) else {
                         continue;
                     };
-                    if !browser.tells(known, &event) {
+                    let Some(event) = browser.told(known, Part::Main, &event) else {
                         continue;
-                    }
+                    };
                     let access = Access::Of(known);
                     let mut args = json!(event.shown(&access));
                     if event.name().starts_with("port.")
@@ -384,14 +387,18 @@ fn listed(log: &[(&'static str, Value)], after: usize) -> Value {
 }
 
 fn constant(args: &[JsValue]) -> Value {
-    let value = match args.first().and_then(JsValue::text) {
-        Some("TAB_ID_NONE") => crate::id::TAB_ID_NONE,
-        Some("TAB_INDEX_NONE") => crate::id::TAB_INDEX_NONE,
-        Some("MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND") => {
-            i64::try_from(crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND)
-                .unwrap_or(0)
+    let name = args.first().and_then(JsValue::text).unwrap_or_default();
+    let value = match name {
+        "SPLIT_VIEW_ID_NONE" => json!(crate::id::SPLIT_VIEW_ID_NONE),
+        "TAB_ID_NONE" => json!(crate::id::TAB_ID_NONE),
+        "TAB_INDEX_NONE" => json!(crate::id::TAB_INDEX_NONE),
+        "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND" => {
+            json!(crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND)
         }
-        _ => return json!({ "result": null, "undef": true }),
+        _ => match enumerations().get(format!("tabs.{name}").as_str()) {
+            Some(words) => words.iter().map(|word| (constant_name(word), json!(word))).collect(),
+            None => return json!({ "result": null, "undef": true }),
+        },
     };
     json!({ "result": value })
 }
@@ -415,12 +422,14 @@ fn render(answer: Result<Answer, Error>, style: Style) -> Value {
 
 fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
     let mut browser = Browser::with_blank_window(now, Compat::Browser);
+    browser.set_screen(SCREEN);
     browser.install(extension(EXTENSION, variant));
     Session::new(
         browser,
         Box::new(
             SimEngine::new(pages.clone())
                 .with_new_tab(RECORDED_NEW_TAB)
+                .with_incognito_icon(recorded::INCOGNITO_ICON)
                 .with_script(recorded::RecordedContentScript),
         ),
     )

@@ -9,10 +9,11 @@ use crate::browser::strip::WindowPlacement;
 use crate::browser::user_action::{MenuEntry, UserAction};
 use crate::browser::window::{Bounds, Window};
 use crate::error::Error;
-use crate::id::{TabId, WindowId};
+use crate::id::{GroupId, TabId, WindowId};
 use crate::js_value::JsValue;
+use crate::replay::dragged_tab::DraggedTabs;
 use crate::replay::strip_layout::{
-    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, dragged_to, lefts, over_header, place_of, tab_width,
+    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT, dragged_to, lefts, over_header, tab_width,
 };
 
 /// The height of the part below the strip in which a tab that is dragged stays in it.
@@ -51,6 +52,10 @@ pub(super) struct Grip {
     pub(super) from_index: usize,
     /// The distance of the pointer from its left edge.
     pub(super) offset: i64,
+    /// The left edge at which the first of what is dragged was drawn last.
+    pub(super) drawn_left: Option<i64>,
+    /// The group that it was of.
+    home_group: Option<GroupId>,
     /// The place of the pointer in the window, which it keeps in one of the tab's own.
     pub(super) hold: (i64, i64),
     /// The active tab and the highlighted ones of that window before it was taken hold of.
@@ -153,7 +158,7 @@ impl Pointer {
 
     /// The place of the pointer, from the corner of a window.
     fn within(&self, window: &Window) -> (i64, i64) {
-        let place = place_of(window);
+        let place = window.bounds;
         (self.x - place.left, self.y - place.top)
     }
 
@@ -201,8 +206,7 @@ impl Pointer {
         let (x, y) = self.within(window);
         let behind = x - lefts(browser, window).last()?;
         let window_id = window.id.0;
-        let is_in_strip =
-            (0..STRIP_HEIGHT).contains(&y) && x < place_of(window).width - STRIP_RIGHT;
+        let is_in_strip = (0..STRIP_HEIGHT).contains(&y) && x < window.bounds.width - STRIP_RIGHT;
         match button {
             1 if (0..STRIP_HEIGHT).contains(&y) && (0..NEW_TAB_WIDTH).contains(&behind) => {
                 Some(act(browser, UserAction::NewTab { window_id }))
@@ -229,6 +233,8 @@ impl Pointer {
             from_x: self.x,
             from_index: index,
             offset: self.within(window).0 - left,
+            drawn_left: None,
+            home_group: browser.tab(tab)?.group,
             hold: self.within(window),
             selection: (window.active.unwrap_or(tab), window.highlighted.clone()),
             former,
@@ -265,7 +271,7 @@ impl Pointer {
             browser.take_hold(grip.tab, held.iter().copied().collect())?;
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
-        let (place, hold) = (place_of(window), grip.hold);
+        let (place, hold) = (window.bounds, grip.hold);
         // With all its tabs the window itself moves.
         if held.len() == window.tabs.len() {
             return carry(browser, window.id, (x, y), (place, hold));
@@ -278,13 +284,21 @@ impl Pointer {
             return carry(browser, target, (x, y), (place, hold));
         }
         grip.hold.0 = x - place.left;
-        let way_over = over_header(browser, window, grip.from_index, way);
-        let to = dragged_to(grip.from_index, way_over, tab_width(browser, window, grip.tab));
-        if held.len() > 1 {
+        let dragged = DraggedTabs::of(browser, window, &held, grip.home_group);
+        let Some(dragged) = dragged.filter(|dragged| held.len() == 1 || !dragged.is_mixed(window))
+        else {
+            let way_over = over_header(browser, window, grip.from_index, way);
+            let to = dragged_to(grip.from_index, way_over, tab_width(browser, window, grip.tab));
             let before = held.iter().take_while(|tab| **tab != grip.tab).count();
             return browser.drag_together(&held, to.saturating_sub(before));
-        }
-        browser.drag_within(grip.tab, to, way)
+        };
+        let before = held.iter().take_while(|tab| **tab != grip.tab).count();
+        let widths = tab_width(browser, window, grip.tab) * i64::try_from(before).unwrap_or(0);
+        let left = (x - place.left - grip.offset - widths).max(STRIP_LEFT);
+        let index = dragged.index(left);
+        // The browser asks for the group before it draws them where they are now, but for the first time.
+        let group = dragged.group(index, grip.drawn_left.replace(left).unwrap_or(left));
+        browser.drag_within(&held, index, group)
     }
 
     /// Does what a key does: in a menu that is open, to what is dragged, or in the window that has the focus.
@@ -315,7 +329,11 @@ impl Pointer {
         if !grip.is_dragging {
             return Ok(());
         }
-        browser.move_within(grip.tab, Some(grip.from_index))?;
+        if grip.is_mate {
+            browser.move_within(grip.tab, Some(grip.from_index))?;
+        } else {
+            browser.drag_within(&[grip.tab], grip.from_index, grip.home_group)?;
+        }
         act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
         match grip.former.filter(|_| !grip.is_mate) {
             Some(former) => act(browser, UserAction::Activate { tab_id: former.0 }),
@@ -394,7 +412,7 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
     };
     let action = match key {
         "Return" | "Escape" => UserAction::DismissAlert { tab_id, accepted: key == "Return" },
-        "ctrl+n" => UserAction::NewWindow { incognito: false },
+        "ctrl+n" | "ctrl+shift+n" => UserAction::NewWindow { incognito: key == "ctrl+shift+n" },
         "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },
         // Both are done to all highlighted tabs, as from the menu of one of them.

@@ -2,13 +2,17 @@
 
 use crate::browser::Browser;
 use crate::browser::tab::Tab;
-use crate::browser::window::{Bounds, Window};
+use crate::browser::window::{Bounds, Screen, Window};
 use crate::id::TabId;
 
-/// The place of the recorded browser's windows that nobody placed elsewhere.
-const WINDOW: Bounds = Bounds { left: 10, top: 10, width: 1_000, height: 700 };
+/// The screen of the recorded browser.
+pub(super) const SCREEN: Screen = Screen {
+    width: 1_400,
+    height: 1_000,
+    opens_at: Bounds { left: 10, top: 10, width: 1_000, height: 700 },
+};
 /// The left edge of the first tab, from that of the window.
-const STRIP_LEFT: i64 = 40;
+pub(super) const STRIP_LEFT: i64 = 40;
 /// The height of the strip.
 pub(super) const STRIP_HEIGHT: i64 = 41;
 /// A tab's width, as long as there is room for all.
@@ -19,12 +23,9 @@ pub(super) const STRIP_RIGHT: i64 = 185;
 /// The width of the button behind the last tab that opens a new one.
 pub(super) const NEW_TAB_WIDTH: i64 = 26;
 /// The width of a group's header.
-const HEADER_WIDTH: i64 = 30;
-
-/// The place at which the recorded browser had a window.
-pub(super) fn place_of(window: &Window) -> Bounds {
-    if window.bounds == Bounds::default() { WINDOW } else { window.bounds }
-}
+pub(super) const HEADER_WIDTH: i64 = 30;
+/// The part of a tab that is drawn over its neighbours.
+pub(super) const DRAWN_OVER: i64 = 18;
 
 /// The width of a tab of a window: that of all, or less where there is no room for all; a pinned one is small.
 pub(super) fn tab_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
@@ -32,6 +33,12 @@ pub(super) fn tab_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
         Ok(tab) if tab.pinned => PINNED_WIDTH,
         _ => tab_width_with(browser, window, 0),
     }
+}
+
+/// The width at which a tab is drawn: none where its group hides it.
+pub(super) fn drawn_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
+    let is_hidden = browser.tab(tab).is_ok_and(|tab| browser.strips().is_hidden(tab));
+    if is_hidden { 0 } else { tab_width(browser, window, tab) }
 }
 
 /// The width of a tab that is not pinned once so many more are there.
@@ -44,7 +51,7 @@ fn tab_width_with(browser: &Browser, window: &Window, more: i64) -> i64 {
     let others = count(&|tab| !tab.pinned && !browser.strips().is_hidden(tab)) + more;
     let groups = browser.strips().groups().filter(|group| group.window == window.id).count();
     let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
-    let room = place_of(window).width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
+    let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
     TAB_WIDTH.min(room / others.max(1)).max(PINNED_WIDTH)
 }
 

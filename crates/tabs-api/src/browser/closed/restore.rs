@@ -89,8 +89,8 @@ impl Browser {
         Ok(())
     }
 
-    /// Opens a window with the tabs that it had. The page of its active tab loads; those of the others wait until they are shown. Its groups
-    /// open as new ones, and their pages are loaded anew.
+    /// Opens a window with the tabs that it had. The page of its active tab loads at once; those of the others come one after the other, or as they are
+    /// shown. Its groups open as new ones, and their pages are loaded anew.
     fn restore_window(&mut self, closed: &ClosedWindow) -> Result<WindowId, Error> {
         let placement = WindowPlacement {
             left: Some(closed.bounds.left),
@@ -104,6 +104,7 @@ impl Browser {
         let mut shown = None;
         let mut reopened: Vec<Group> = Vec::new();
         let mut seen = BTreeSet::new();
+        let mut hidden = Vec::new();
         for tab in &closed.tabs {
             if let Some(group) = &tab.group {
                 if seen.insert(group.id) {
@@ -117,6 +118,7 @@ impl Browser {
             }
             let id = self.add_restored(window, &tab.tab)?;
             self.tab_mut(id)?.status = Status::Unloaded;
+            hidden.push(id);
             let state = self.window(window)?;
             let (end, is_first) = (state.tabs.len(), state.active.is_none());
             self.insert_into_strip(id, window, end)?;
@@ -145,6 +147,7 @@ impl Browser {
             }
         }
         self.give_focus(window);
+        self.load_in_background(hidden);
         Ok(window)
     }
 

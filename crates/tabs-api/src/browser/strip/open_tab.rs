@@ -8,7 +8,7 @@ use crate::browser::window::{Window, WindowKind};
 use crate::engine::{NavigationKind, Opening};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
-use crate::url::NEW_TAB;
+use crate::url::{INCOGNITO_TITLE, NEW_TAB};
 
 /// A tab to open, as `tabs.create` describes one.
 #[derive(Debug, Clone)]
@@ -34,7 +34,8 @@ impl Browser {
         if !kind.lists_tabs() {
             self.incognito.add_untold(id);
         }
-        self.strips.add_window(Window { incognito, ..Window::new(id, kind) });
+        let bounds = self.screen.opens_at;
+        self.strips.add_window(Window { incognito, bounds, ..Window::new(id, kind) });
         self.focus.add(id);
         id
     }
@@ -273,7 +274,7 @@ impl Browser {
         {
             // The browser's own page has its title before it is loaded.
             let is_incognito = self.strips.window(window).is_some_and(|window| window.incognito);
-            let title = if is_incognito { "New Incognito Tab" } else { "New Tab" };
+            let title = if is_incognito { INCOGNITO_TITLE } else { "New Tab" };
             if let Some(tab) = self.strips.tab_mut(id) {
                 tab.title = title.into();
             }

@@ -2,9 +2,7 @@
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
-#[cfg(feature = "replay")]
-use crate::browser::window::Bounds;
-use crate::browser::window::{Window, WindowKind};
+use crate::browser::window::{Bounds, Screen, Window, WindowKind};
 use crate::error::Error;
 use crate::id::WindowId;
 
@@ -20,12 +18,38 @@ pub(crate) struct WindowPlacement {
 }
 
 impl WindowPlacement {
+    /// A place and a size, in whichever state.
+    const fn at(place: Bounds) -> Self {
+        let Bounds { left, top, width, height } = place;
+        Self {
+            left: Some(left),
+            top: Some(top),
+            width: Some(width),
+            height: Some(height),
+            state: None,
+        }
+    }
+
+    pub(crate) const fn has_place(&self) -> bool {
+        self.left.is_some() || self.top.is_some()
+    }
+
+    pub(crate) const fn has_size(&self) -> bool {
+        self.width.is_some() || self.height.is_some()
+    }
+
+    /// The place that a window comes to which is at another one.
+    fn place_from(&self, from: Bounds) -> Bounds {
+        Bounds {
+            left: self.left.unwrap_or(from.left),
+            top: self.top.unwrap_or(from.top),
+            width: self.width.unwrap_or(from.width),
+            height: self.height.unwrap_or(from.height),
+        }
+    }
+
     fn apply(self, window: &mut Window) {
-        let bounds = &mut window.bounds;
-        bounds.left = self.left.unwrap_or(bounds.left);
-        bounds.top = self.top.unwrap_or(bounds.top);
-        bounds.width = self.width.unwrap_or(bounds.width);
-        bounds.height = self.height.unwrap_or(bounds.height);
+        window.bounds = self.place_from(window.bounds);
         if let Some(state) = self.state {
             window.state = state;
         }
@@ -48,6 +72,42 @@ impl Browser {
         Ok(id)
     }
 
+    /// Puts the browser on another screen: its windows go to where windows open there.
+    pub fn set_screen(&mut self, screen: Screen) {
+        self.screen = screen;
+        for window in self.strips.windows_mut() {
+            window.bounds = screen.opens_at;
+        }
+        self.touch_all();
+    }
+
+    /// The place that is asked for a new window. One of a size alone is made to fit on the screen; another one must be there for the most part.
+    pub(crate) fn placement_on_screen(
+        &self,
+        asked: WindowPlacement,
+    ) -> Result<WindowPlacement, Error> {
+        let place = asked.place_from(self.screen.opens_at);
+        if !asked.has_place() && !asked.has_size() {
+            return Ok(asked);
+        }
+        let place = if asked.has_place() { place } else { self.screen.fitted(place) };
+        if !self.screen.shows(place) {
+            return Err(Error::OffScreen);
+        }
+        Ok(WindowPlacement { state: asked.state, ..WindowPlacement::at(place) })
+    }
+
+    /// Refuses to put a window where most of it is not on the screen.
+    pub(crate) fn check_on_screen(
+        &self,
+        window: WindowId,
+        asked: &WindowPlacement,
+    ) -> Result<(), Error> {
+        let place = asked.place_from(self.window(window)?.bounds);
+        let is_asked = asked.has_place() || asked.has_size();
+        if is_asked && !self.screen.shows(place) { Err(Error::OffScreen) } else { Ok(()) }
+    }
+
     /// Changes the place of a window.
     pub(crate) fn place_window(
         &mut self,
@@ -62,7 +122,8 @@ impl Browser {
     /// Puts a window where one opens that nobody places.
     #[cfg(feature = "replay")] // The recorded browser did so with each.
     pub(crate) fn place_window_anew(&mut self, id: WindowId) -> Result<(), Error> {
-        self.window_mut(id)?.bounds = Bounds::default();
+        let place = self.screen.opens_at;
+        self.window_mut(id)?.bounds = place;
         self.dirty.note_window(id);
         Ok(())
     }

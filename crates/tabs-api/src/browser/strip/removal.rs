@@ -37,6 +37,9 @@ impl Browser {
         id: TabId,
         group: Option<GroupId>,
     ) -> Result<Removal, Error> {
+        if self.focused_tab() == Some(id) {
+            self.note_unfocused();
+        }
         let window = self.tab(id)?.window;
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;

@@ -121,6 +121,9 @@ impl Browser {
         let now = self.now;
         let former = self.strips.window(window).and_then(|window| window.active);
         let Some(former) = former.filter(|tab| *tab != next) else { return };
+        if self.focused_tab() == Some(former) {
+            self.note_unfocused();
+        }
         if let Some(tab) = self.strips.tab_mut(former) {
             (tab.hidden_at, tab.was_active) = (now, true);
         }

@@ -81,6 +81,10 @@ impl Strips {
         self.windows.values()
     }
 
+    pub(in crate::browser) fn windows_mut(&mut self) -> impl Iterator<Item = &mut Window> {
+        self.windows.values_mut()
+    }
+
     pub(in crate::browser) fn add_window(&mut self, window: Window) {
         self.windows.insert(window.id, window);
     }
@@ -116,12 +120,12 @@ impl Strips {
     }
 
     /// The group of the tab at an index of a strip.
-    pub(in crate::browser) fn group_at(&self, window: &Window, index: usize) -> Option<GroupId> {
+    pub(crate) fn group_at(&self, window: &Window, index: usize) -> Option<GroupId> {
         self.tab_at(window, index).and_then(|tab| tab.group)
     }
 
     /// The members of a group, in the order of their strip.
-    pub(in crate::browser) fn members(&self, group: GroupId) -> Vec<TabId> {
+    pub(crate) fn members(&self, group: GroupId) -> Vec<TabId> {
         let window = self.group(group).and_then(|group| self.window(group.window));
         let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         let is_member = |id: &&TabId| self.tab(**id).is_some_and(|tab| tab.group == Some(group));
@@ -140,17 +144,13 @@ impl Strips {
     }
 
     /// The nearest index at which a tab may stand: pinned tabs in front of all others.
-    pub(in crate::browser) fn clamped(&self, window: &Window, pinned: bool, index: usize) -> usize {
+    pub(crate) fn clamped(&self, window: &Window, pinned: bool, index: usize) -> usize {
         let border = self.pinned_count(window);
         if pinned { index.min(border) } else { index.clamp(border, window.tabs.len()) }
     }
 
     /// The group that an index lies strictly inside of.
-    pub(in crate::browser) fn group_around(
-        &self,
-        window: &Window,
-        index: usize,
-    ) -> Option<GroupId> {
+    pub(crate) fn group_around(&self, window: &Window, index: usize) -> Option<GroupId> {
         let left = self.group_at(window, index.checked_sub(1)?)?;
         (self.group_at(window, index) == Some(left)).then_some(left)
     }

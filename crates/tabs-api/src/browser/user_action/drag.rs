@@ -9,6 +9,8 @@ use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::TabView;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
+#[cfg(feature = "replay")]
+use crate::id::GROUP_ID_NONE;
 use crate::id::{GroupId, TabId, WindowId};
 
 /// Pins and groups that tabs keep on their way to another window.
@@ -246,16 +248,26 @@ impl Browser {
         Ok(())
     }
 
-    /// Drags a tab that is held along its strip. At the end of its group it leaves that first, as soon as it goes outwards; at its start the header
-    /// stands in between.
+    /// Drags tabs that are held and stand side by side along their strip to an index, as members of a group or of none.
     #[cfg(feature = "replay")] // Others name where a tab ends; the recorded pointer alone goes there step by step.
-    pub(crate) fn drag_within(&mut self, id: TabId, to: usize, way: i64) -> Result<(), Error> {
-        let tab = self.tab(id)?;
-        let members = tab.group.map(|group| self.strips().members(group)).unwrap_or_default();
-        if way >= 0 && members.len() > 1 && members.last() == Some(&id) {
-            self.change_group_in_place(id, None)?;
+    pub(crate) fn drag_within(
+        &mut self,
+        tabs: &[TabId],
+        to: usize,
+        group: Option<GroupId>,
+    ) -> Result<(), Error> {
+        let shown = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
+        let mut left = BTreeSet::new();
+        for (to, id) in (to..).zip(tabs) {
+            let own = std::mem::replace(&mut self.tab_mut(*id)?.group, group);
+            if own != group {
+                self.emit_updated_as_at(*id, to, Change { group: shown, ..Change::default() })?;
+                left.extend(own);
+            }
         }
-        self.move_within(id, Some(to))
+        self.move_side_by_side(tabs, to)?;
+        left.into_iter().for_each(|group| self.drop_group_if_empty(group));
+        Ok(())
     }
 
     /// Drags several tabs that are held along their strip, to stand side by side from an index on: pinned ones as far as the pinned block

@@ -496,15 +496,15 @@ impl LogEntry {
             LogEvent::Event(event) => {
                 let known = session.browser().extension(&subscriber.extension)?;
                 let access = Access::Of(known);
-                let frame = || {
+                let told = session.browser().told(known, subscriber.part, event);
+                told.map(|event| {
                     written(&EventFrame {
                         kind: "event",
                         name: event.name(),
                         args: event.shown(&access),
                         seq,
                     })
-                };
-                session.browser().tells_part(known, subscriber.part, event).then(frame)
+                })
             }
         };
         self.frames.push((subscriber.clone(), frame.clone()));

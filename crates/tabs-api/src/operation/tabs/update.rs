@@ -53,6 +53,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     if let Some(url) = call.text(1, "url") {
         let url = call.url(browser, url)?;
+        browser.check_allowed_incognito(id, &url)?;
         browser.navigate_by_code(id, &url, NavigationKind::Push);
     }
     call.tab_answer(browser, id)

@@ -1,19 +1,27 @@
 //! Long random sequences of calls and of what users, pages and the machine do: after each step what must hold of strips, groups and windows is
-//! checked by the engine itself, and the same seed gives the same events.
+//! checked by the engine itself, the same seed gives the same events, whoever listens can follow the strips by events alone, and each of
+//! several extensions is told what it may see.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
+mod odd_arguments;
+mod strip_model;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tabs_api::browser::event::Event;
 use tabs_api::browser::{Browser, Compat};
 use tabs_api::engine::fixtures::Pages;
 use tabs_api::engine::simulated::SimEngine;
+use tabs_api::error::Error;
 use tabs_api::extension::manifest::Manifest;
 use tabs_api::extension::permission::{Access, Extension};
 use tabs_api::js_value::JsValue;
-use tabs_api::operation::{Caller, Command, Context, Style};
+use tabs_api::operation::{Asked, Caller, Command, Context, Style};
 use tabs_api::session::{Output, Session};
 use triptych_core::time::Timestamp;
+
+use crate::strip_model::{StripModel, is_part};
 
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
 
@@ -128,7 +136,16 @@ struct World {
     session: Session,
     now: Timestamp,
     log: Vec<String>,
+    model: StripModel,
 }
+
+/// Extensions that only listen: their ids, permissions, host permissions, and whether the user lets them into incognito windows.
+const LISTENERS: &[(&str, &[&str], &[&str], bool)] = &[
+    ("bbcdefghijklmnopabcdefghijklmnop", &["tabs", "tabGroups"], &[], true),
+    ("cbcdefghijklmnopabcdefghijklmnop", &["tabs"], &[], false),
+    ("dbcdefghijklmnopabcdefghijklmnop", &[], &["http://h1.test/*"], true),
+    ("ebcdefghijklmnopabcdefghijklmnop", &[], &[], false),
+];
 
 impl World {
     fn new(compat: Compat) -> Self {
@@ -139,8 +156,20 @@ impl World {
             ..Manifest::default()
         };
         browser.install(Extension::new(EXTENSION.into(), &manifest, false));
+        for (id, permissions, hosts, is_let) in LISTENERS {
+            let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+            let manifest = Manifest {
+                permissions: owned(permissions),
+                host_permissions: owned(hosts),
+                ..Manifest::default()
+            };
+            let extension = Extension::new((*id).to_owned(), &manifest, false);
+            browser.install(extension.let_incognito(*is_let));
+        }
         let engine = SimEngine::new(Pages::default());
-        Self { session: Session::new(browser, Box::new(engine)), now, log: Vec::new() }
+        let session = Session::new(browser, Box::new(engine));
+        let model = StripModel::of(&json!(session.browser().all_windows(&Access::Full)));
+        Self { session, now, log: Vec::new(), model }
     }
 
     fn all(&self) -> Value {
@@ -175,16 +204,50 @@ impl World {
     fn run(&mut self, step: &Step) {
         let answer =
             if ACTIONS.contains(&step.operation) { self.act(step) } else { self.call(step) };
+        self.settle();
+        self.log.push(answer);
+    }
+
+    /// Lets a moment pass, and follows what is told of it.
+    fn settle(&mut self) {
         self.now = Timestamp::from_micros(self.now.micros() + 25_000);
         self.session.advance(self.now);
         self.session.browser().assert_invariants();
         while let Some(output) = self.session.poll() {
             if let Output::Event(event) = output {
-                self.log.push(format!("{} {}", event.name(), json!(event.shown(&Access::Full))));
+                let full = json!(event.shown(&Access::Full));
+                self.log.push(format!("{} {full}", event.name()));
+                self.model.follow(event.name(), &full);
+                self.check_listeners(&event, &full);
             }
         }
-        self.log.push(answer);
         self.check_views();
+        self.model.check(&self.all());
+    }
+
+    /// Checks what each extension is told of an event.
+    fn check_listeners(&self, event: &Event, full: &Value) {
+        let browser = self.session.browser();
+        for (id, permissions, hosts, is_let) in LISTENERS {
+            let extension = browser.extension(id).unwrap();
+            if event.name().starts_with("tabGroups.") && !permissions.contains(&"tabGroups") {
+                assert!(!browser.tells(extension, event), "{} needs a permission", event.name());
+            }
+            if !browser.tells(extension, event) {
+                let is_of_group = event.name().starts_with("tabGroups.");
+                assert!(is_of_group || !is_let, "{} {full} is told to {id}", event.name());
+                continue;
+            }
+            let shown = json!(event.shown(&Access::Of(extension)));
+            assert!(is_part(&shown, full), "{shown} is of {full}");
+            match (permissions.contains(&"tabs"), hosts.is_empty()) {
+                (true, _) => assert_eq!(&shown, full, "{id} sees everything"),
+                (false, true) => assert!(!shown.to_string().contains("\"url\""), "{shown}"),
+                (false, false) => {}
+            }
+            let is_incognito = full.pointer("/0/incognito") == Some(&json!(true));
+            assert!(*is_let || !is_incognito, "{id} sees no incognito tab: {full}");
+        }
     }
 
     fn act(&mut self, step: &Step) -> String {
@@ -292,6 +355,26 @@ proptest! {
         let mut world = World::new(if is_browser { Compat::Browser } else { Compat::Spec });
         for step in &steps {
             world.run(step);
+        }
+    }
+
+    #[test]
+    fn whatever_is_given_is_answered_and_what_does_not_fit_changes_nothing(calls in prop::collection::vec(odd_arguments::call(), 1..60), is_browser: bool) {
+        let mut world = World::new(if is_browser { Compat::Browser } else { Compat::Spec });
+        for (name, given) in &calls {
+            let before = world.all();
+            let caller = Caller { extension: EXTENSION.into(), context: Context::Worker };
+            let asked = Asked { name, given, style: Style::AsGiven };
+            let now = world.now;
+            let answer = world.session.call(now, &caller, asked);
+            let is_unfit = matches!(answer, Err(Error::Arguments { .. } | Error::NoSuchOperation(_)));
+            if is_unfit {
+                prop_assert_eq!(&world.all(), &before, "{} {:?}", name, given);
+            }
+            world.settle();
+            if world.all().as_array().is_none_or(Vec::is_empty) {
+                break;
+            }
         }
     }
 

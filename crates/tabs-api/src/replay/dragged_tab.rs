@@ -1,0 +1,139 @@
+//! Tabs that the pointer drags along their strip: where they come to stand, and in which group, as the browser finds both from where it draws
+//! them.
+
+use crate::browser::Browser;
+use crate::browser::window::Window;
+use crate::id::{GroupId, TabId};
+use crate::replay::strip_layout::{
+    DRAWN_OVER, HEADER_WIDTH, STRIP_LEFT, drawn_width, lefts, tab_width,
+};
+
+/// Tabs that stand side by side and are held, over the others of their strip.
+#[derive(Debug)]
+pub(super) struct DraggedTabs<'b> {
+    browser: &'b Browser,
+    /// The window without them.
+    others: Window,
+    tabs: &'b [TabId],
+    /// The index of the first of them.
+    from: usize,
+    /// The right edges of the others, as they stand without them.
+    rights: Vec<i64>,
+    /// The group that the first of them is of, and whether no others are.
+    own: Option<GroupId>,
+    is_whole: bool,
+    /// True if they joined that group on the way.
+    has_joined: bool,
+    /// The part of a tab's width by which it leans over a group that it joins.
+    lean: i64,
+}
+
+impl<'b> DraggedTabs<'b> {
+    /// The tabs of a window that are dragged, in the order of the strip.
+    /// `home_group` is the group that they came from.
+    pub(super) fn of(
+        browser: &'b Browser,
+        window: &Window,
+        tabs: &'b [TabId],
+        home_group: Option<GroupId>,
+    ) -> Option<Self> {
+        let first = *tabs.first()?;
+        let from = window.index_of(first)?;
+        let own = browser.tab(first).ok()?.group;
+        let members = own.map(|group| browser.strips().members(group));
+        let is_whole = members.is_some_and(|members| members == tabs);
+        let width = |tab: &TabId| drawn_width(browser, window, *tab);
+        // A group that they are all of goes with its header.
+        let header = if is_whole { HEADER_WIDTH } else { 0 };
+        let gone = tabs.iter().map(width).sum::<i64>() + header;
+        let others = window.tabs.iter().zip(lefts(browser, window)).enumerate();
+        let others = others.filter(|(_, (tab, _))| !tabs.contains(tab));
+        let right = |(index, (tab, left)): (usize, (&TabId, i64))| {
+            left + width(tab) - if index > from { gone } else { 0 }
+        };
+        let rights = others.map(right).collect();
+        let lean = (tab_width(browser, window, first) + DRAWN_OVER) / 4;
+        let others = window.without(tabs);
+        let has_joined = own != home_group;
+        Some(Self { browser, others, tabs, from, rights, own, is_whole, has_joined, lean })
+    }
+
+    /// The index that the first of them comes to with its left edge at a place: the one at which it would stand nearest to that.
+    pub(super) fn index(&self, left: i64) -> usize {
+        let strips = self.browser.strips();
+        let is_pinned = self.is_pinned();
+        let may_stand = |index: &usize| {
+            let around = strips.group_around(&self.others, *index);
+            let hides = around.and_then(|group| strips.group(group));
+            strips.clamped(&self.others, is_pinned, *index) == *index
+                && !hides.is_some_and(|group| group.collapsed)
+        };
+        let indices = (0..=self.others.tabs.len()).filter(may_stand);
+        // Half way between two places they go on.
+        let distance = |index: &usize| ((self.place(*index) - left).abs(), *index == self.from);
+        indices.min_by_key(distance).unwrap_or(self.from)
+    }
+
+    /// The left edge of the first of them at an index: behind the header of its group where it is the first of that too, but not where it was so from
+    /// the start.
+    fn place(&self, index: usize) -> i64 {
+        let is_first = self.is_whole
+            || self.own.is_some()
+                && (index != self.from || self.has_joined)
+                && self.right_group(index) == self.own
+                && self.left_group(index) != self.own;
+        self.edge(index) + if is_first { HEADER_WIDTH } else { 0 }
+    }
+
+    /// The right edge of the tab before an index.
+    fn edge(&self, index: usize) -> i64 {
+        let before = index.checked_sub(1).and_then(|before| self.rights.get(before));
+        before.copied().unwrap_or(STRIP_LEFT)
+    }
+
+    fn left_group(&self, index: usize) -> Option<GroupId> {
+        self.browser.strips().group_at(&self.others, index.checked_sub(1)?)
+    }
+
+    fn right_group(&self, index: usize) -> Option<GroupId> {
+        self.browser.strips().group_at(&self.others, index)
+    }
+
+    /// The group that they are of at an index, with the left edge of the first of them at a place: between two tabs of one it is theirs. At the edge
+    /// of one they join that once they lean over it by a quarter of a tab's width, and stay in it until they no longer touch it. A group that they
+    /// are all of stays with them where no other takes them.
+    pub(super) fn group(&self, index: usize, left: i64) -> Option<GroupId> {
+        let strips = self.browser.strips();
+        if self.is_pinned() {
+            return None;
+        }
+        let whole = self.own.filter(|_| self.is_whole);
+        let (before, behind) = (self.left_group(index), self.right_group(index));
+        if before == behind {
+            return before.or(whole);
+        }
+        let edge = self.edge(index);
+        let is_own = |group: Option<GroupId>| group.is_some() && group == self.own;
+        let joins = edge - if is_own(before) { 0 } else { self.lean };
+        // At the start of the strip there is nothing that they could go over to.
+        let keeps = is_own(behind) && edge > STRIP_LEFT;
+        let is_open = |group: &GroupId| strips.group(*group).is_some_and(|group| !group.collapsed);
+        let of_left = before.filter(|group| is_open(group) && left <= joins);
+        let joins = edge + if keeps { 0 } else { self.lean };
+        let of_right = behind.filter(|group| is_open(group) && left >= joins);
+        of_left.or(of_right).or(whole)
+    }
+
+    /// True if the first of them is pinned, as they all are then.
+    fn is_pinned(&self) -> bool {
+        let first = self.tabs.first().and_then(|tab| self.browser.tab(*tab).ok());
+        first.is_some_and(|tab| tab.pinned)
+    }
+
+    /// True if pinned tabs are among them, or if they do not stand side by side.
+    pub(super) fn is_mixed(&self, window: &Window) -> bool {
+        let is_pinned = |tab: &TabId| self.browser.tab(*tab).is_ok_and(|tab| tab.pinned);
+        let block = window.tabs.get(self.from..self.from + self.tabs.len());
+        self.tabs.iter().any(is_pinned) || block != Some(self.tabs)
+    }
+}
