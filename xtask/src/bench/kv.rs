@@ -26,7 +26,7 @@ const ROWS: u64 = 100_000;
 /// More tries than any writer of one key should need; one that needs more has given up, and the measurement fails.
 const ATTEMPTS_MAX: u32 = 50;
 
-/// Commits of 1, 16 and 64 writers, of 64 writers of one key, and reads.
+/// Commits of 1, 16 and 64 writers, of 64 writers of one key, and beside bases; reads, starts, and ten million rows.
 ///
 /// # Errors
 /// If the disk fails, a writer gives up or an update is lost.
@@ -54,10 +54,27 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
             rows.push(row("64 writers of one key", same, (&what, commits), Some(0.5)));
         }
     }
+    rows.push(beside_bases(folder.path())?);
     rows.extend(redb(folder.path())?);
     rows.extend(reads(&folder.path().join("reads"))?);
     rows.extend(super::rebuild::measure(folder.path())?);
+    rows.extend(super::large::measure(folder.path())?);
     Ok(rows)
+}
+
+/// Commits while a base is made for each segment of the log that is longer than the one before, against commits of a store that makes none; turn about,
+/// and the middle of each.
+fn beside_bases(folder: &Path) -> Result<Row> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        for (rates, base_bytes_min) in [(&mut with, 1), (&mut without, u64::MAX)] {
+            let path = folder.join(format!("bases-{turn}-{base_bytes_min}"));
+            let config = SledConfig { base_bytes_min, ..SledConfig::new(path) };
+            rates.push(commits(&Sled::open(&config)?, 16, spread)?);
+        }
+    }
+    let what = "16 writers, spread keys, while bases are made";
+    Ok(row(what, middle(with), ("without a base", middle(without)), Some(0.9)))
 }
 
 /// The same commits where redb is the tree, against those of sled's.

@@ -3,6 +3,7 @@
 mod bare;
 mod host;
 mod kv;
+mod large;
 mod load;
 mod object;
 mod prism;

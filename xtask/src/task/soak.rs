@@ -31,6 +31,9 @@ const MINUTES: u64 = 10;
 /// The table of what the services were like before and after load.
 const TABLE: &str = "docs/benchmarks/soak.md";
 
+/// The beginning of its line about the load.
+const LOAD: &str = "Load: ";
+
 /// The time that each fuzz target runs.
 const FUZZ_SECONDS: u64 = 60;
 
@@ -79,6 +82,8 @@ fn crash_full() -> Result<String> {
 fn load(minutes: u64) -> Result<String> {
     e2e::build()?;
     clients::install()?;
+    let other_work = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let other_work = other_work.split_whitespace().next().unwrap_or("unknown").to_owned();
     let rows = std::thread::scope(|scope| {
         let soaked: Vec<_> = SERVICES
             .iter()
@@ -90,13 +95,19 @@ fn load(minutes: u64) -> Result<String> {
         ended.collect::<Vec<_>>()
     });
     let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
-    write_rows(&root().join(TABLE), &rows)?;
+    let each = if minutes == 1 { "1 minute".to_owned() } else { format!("{minutes} minutes") };
+    let load =
+        format!("{LOAD}{each} each; other work that wanted the cores when it began: {other_work}.");
+    write_rows(&root().join(TABLE), &rows, &load)?;
     Ok(format!("{} services for {minutes} minutes; {TABLE} has the figures", rows.len()))
 }
 
-/// Puts rows in the place of those of the same services.
-fn write_rows(table: &Path, rows: &[String]) -> Result<()> {
+/// Puts rows in the place of those of the same services, and what was asked for in the line above them.
+fn write_rows(table: &Path, rows: &[String], load: &str) -> Result<()> {
     let mut text = std::fs::read_to_string(table)?;
+    let old = text.lines().find(|line| line.starts_with(LOAD));
+    let old = old.with_context(|| format!("no line begins with {LOAD:?}"))?.to_owned();
+    text = text.replace(&old, load);
     for row in rows {
         let name = row.split('|').nth(1).unwrap_or_default();
         let is_old = |line: &&str| line.split('|').nth(1) == Some(name);
