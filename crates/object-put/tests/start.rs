@@ -117,6 +117,28 @@ async fn a_folder_of_bodies_that_is_gone_emptied_or_of_another_store_is_refused(
 }
 
 #[tokio::test]
+async fn a_pack_that_held_a_body_and_is_gone_is_refused_until_its_note_is_taken_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    filled(&data).await;
+    let blobs = data.join("blobs");
+    let (pack, away) = (blobs.join("packs/00000001.pack"), directory.path().join("away"));
+    std::fs::rename(&pack, &away).unwrap();
+    let before = files(&data);
+    let refused = refusal(&data);
+    assert!(refused.starts_with(&format!("the pack {} is gone", pack.display())), "{refused}");
+    assert_eq!(files(&data), before);
+    std::fs::rename(&away, &pack).unwrap();
+    let stores = open(&data).unwrap();
+    assert_eq!(world(&stores).await.fetch("/bkt/key").await.body, b"body");
+    drop(stores);
+    std::fs::remove_file(&pack).unwrap();
+    std::fs::remove_file(blobs.join("known-packs")).unwrap();
+    let stores = open(&data).unwrap();
+    assert_eq!(world(&stores).await.fetch("/bkt/key").await.status, 500);
+}
+
+#[tokio::test]
 async fn folders_of_bodies_of_an_older_release_are_marked_if_they_are_there() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
@@ -166,7 +188,7 @@ async fn a_format_of_a_later_version_is_refused_and_kept() {
     let data = directory.path().join("data");
     filled(&data).await;
     let mark = data.join("kv/format");
-    for later in ["5\n", "2.1\n", "something\n"] {
+    for later in ["6\n", "2.1\n", "something\n"] {
         std::fs::write(&mark, later).unwrap();
         let refused = refusal(&data);
         assert!(refused.contains("which this version does not know"), "{refused}");

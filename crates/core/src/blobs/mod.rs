@@ -12,9 +12,11 @@ mod memory;
 pub mod remote;
 
 #[cfg(feature = "sled")]
+pub(crate) use directory::missing_pack;
+#[cfg(feature = "sled")]
 pub use directory::{Directory, DirectoryStats};
 #[cfg(all(feature = "host", feature = "sled"))]
-pub(crate) use directory::{LARGE, PACKS};
+pub(crate) use directory::{KNOWN_PACKS, LARGE, PACKS};
 pub use memory::MemoryBlobs;
 
 use std::collections::BTreeSet;

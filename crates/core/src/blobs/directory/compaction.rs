@@ -39,6 +39,7 @@ impl PackSet {
         // The last pack keeps its number taken, so that no name ever points into another pack.
         let is_last = self.numbers()?.last() == Some(&pack);
         let after = if live.is_empty() && !is_last {
+            self.forget_pack(pack)?;
             self.disk.remove(&self.path(pack))?;
             0
         } else {

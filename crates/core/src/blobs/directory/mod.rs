@@ -4,6 +4,7 @@
 
 mod aligned_buffer;
 mod compaction;
+mod known_packs;
 mod large_file;
 mod large_writer;
 mod pack;
@@ -34,6 +35,11 @@ use crate::pending::Pending;
 use crate::schedule;
 use crate::time::Timestamp;
 use crate::worker_pool::WorkerPool;
+
+#[cfg(feature = "host")]
+pub(crate) use self::known_packs::FILE as KNOWN_PACKS;
+#[cfg(feature = "sled")]
+pub(crate) use self::known_packs::missing as missing_pack;
 
 /// The folder of the packs.
 pub(crate) const PACKS: &str = "packs";

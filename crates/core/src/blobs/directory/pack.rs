@@ -185,7 +185,7 @@ impl PackFile {
     pub(super) fn walk(&self, found: &mut dyn FnMut(&Head, u64)) -> Result<Walked, BlobError> {
         let length = self.length()?;
         let mut window = Window::default();
-        let (mut at, mut end, mut has_holes) = (0, 0, false);
+        let (mut at, mut end, mut has_holes, mut has_remains) = (0, 0, false, false);
         while at < length {
             let bytes = window.at(&*self.file, at)?;
             if bytes.is_empty() {
@@ -198,6 +198,7 @@ impl PackFile {
             if let Some(head) = head {
                 found(&head, at);
                 has_holes |= at > end;
+                has_remains = false;
                 at += HEAD_BYTES as u64 + u64::from(head.bytes);
                 end = at;
                 continue;
@@ -206,6 +207,7 @@ impl PackFile {
                 at = (at + bytes.len() as u64).min(length);
                 continue;
             }
+            has_remains = true;
             let next = bytes
                 .get(1..)
                 .unwrap_or_default()
@@ -218,7 +220,7 @@ impl PackFile {
                 });
             at = (at + skipped).min(length);
         }
-        Ok(Walked { end, length, has_holes })
+        Ok(Walked { end, length, has_holes, has_remains })
     }
 }
 
@@ -231,6 +233,8 @@ pub(super) struct Walked {
     pub(super) length: u64,
     /// Set if bytes that are no record lie before the last one.
     pub(super) has_holes: bool,
+    /// Set if bytes that are neither a record nor preallocated lie behind the last one.
+    pub(super) has_remains: bool,
 }
 
 impl Walked {

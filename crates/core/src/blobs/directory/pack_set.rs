@@ -1,6 +1,6 @@
 //! All packs of a directory, and which of their blobs are deleted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -9,6 +9,7 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 
 use super::Listing;
+use super::known_packs;
 use super::pack::{HEAD_BYTES, Head, Kind, PackFile, Place, read_exactly};
 use super::tombstones::Tombstones;
 use crate::blobs::{BlobError, BlobId, BlobStat};
@@ -30,6 +31,8 @@ pub(super) struct PackSet {
     preallocated: AtomicU64,
     /// The least and the greatest name in a pack that never grows again.
     bounds: Mutex<HashMap<u32, (BlobId, BlobId)>>,
+    /// The packs that the note of them names.
+    known: Mutex<BTreeSet<u32>>,
     pub(super) compacting: Mutex<()>,
     /// Held for reading by what deletes.
     pub(super) deleting: Arc<RwLock<()>>,
@@ -66,12 +69,57 @@ impl PackSet {
             active: AtomicU32::new(0),
             preallocated: AtomicU64::new(0),
             bounds: Mutex::default(),
+            known: Mutex::default(),
             compacting: Mutex::default(),
             deleting: Arc::default(),
         };
-        let last = packs.numbers()?.last().copied().unwrap_or(0);
-        packs.set_active(last + 1);
+        let numbers = packs.numbers()?;
+        packs.set_active(numbers.last().copied().unwrap_or(0) + 1);
+        packs.know(numbers);
         Ok(packs)
+    }
+
+    /// The note of the packs, beside their folder.
+    fn note(&self) -> PathBuf {
+        self.directory.with_file_name(known_packs::FILE)
+    }
+
+    /// Takes the packs that are there for all that there are. A note that cannot be written now is written with the next pack.
+    fn know(&self, numbers: Vec<u32>) {
+        let there: BTreeSet<u32> = numbers.into_iter().collect();
+        let (disk, note) = (&*self.disk, self.note());
+        let is_noted =
+            || known_packs::read(disk, &note).is_ok_and(|known| known.as_ref() == Some(&there));
+        if there.is_empty() || is_noted() || known_packs::write(disk, &note, &there).is_ok() {
+            *self.known.lock() = there;
+        }
+    }
+
+    /// Notes that a pack holds a body, if that is not noted yet.
+    pub(super) fn note_pack(&self, pack: u32) -> Result<(), BlobError> {
+        let mut known = schedule::lock(&self.known);
+        if known.insert(pack)
+            && let Err(error) = known_packs::write(&*self.disk, &self.note(), &known)
+        {
+            known.remove(&pack);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// Takes a pack out of the note, on disk, before it is removed.
+    pub(super) fn forget_pack(&self, pack: u32) -> Result<(), BlobError> {
+        let mut known = schedule::lock(&self.known);
+        if known.remove(&pack) {
+            let note = self.note();
+            let written = known_packs::write(&*self.disk, &note, &known);
+            let above = note.parent().unwrap_or(&self.directory);
+            if let Err(error) = written.and_then(|()| self.disk.sync_directory(above)) {
+                known.insert(pack);
+                return Err(error.into());
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn path(&self, pack: u32) -> PathBuf {
@@ -121,7 +169,8 @@ impl PackSet {
     /// Removes a pack that no blob was ever named after, and tells whether it is gone.
     pub(super) fn remove_empty(&self, pack: u32) -> bool {
         self.close(pack);
-        self.disk.remove(&self.path(pack)).is_ok()
+        // One that an earlier process left empty is noted.
+        self.forget_pack(pack).is_ok() && self.disk.remove(&self.path(pack)).is_ok()
     }
 
     /// [`PackSet::last`], which is the active pack from now on.
@@ -133,15 +182,17 @@ impl PackSet {
         Ok(active)
     }
 
-    /// The last pack, to be written on; `None` if there is none, or none that can grow. Preallocated bytes behind its last record, and what a
-    /// group that was never acknowledged left there, is cut off.
+    /// The last pack, to be written on; `None` if there is none, or none that can grow. Preallocated bytes behind its last record are cut off.
+    ///
+    /// What else lies there stays, and the next pack is begun: a group that was never acknowledged looks like a record that was, and has been
+    /// damaged, or like those of another pack that was put in its place.
     fn last(&self) -> Result<Option<ActivePack>, BlobError> {
         let Some(pack) = self.numbers()?.last().copied() else {
             return Ok(None);
         };
         let packed = self.file(pack)?;
         let walked = packed.walk(&mut |_, _| {})?;
-        if packed.is_compacted() || walked.has_holes {
+        if packed.is_compacted() || walked.has_holes || walked.has_remains {
             return Ok(None);
         }
         // A kill may have left it with a name that the disk does not have yet.
@@ -149,7 +200,6 @@ impl PackSet {
         let file = self.disk.open_to_write(&self.path(pack))?;
         let end = walked.end;
         if end < walked.length {
-            // Whole records behind would have been found: nothing that was acknowledged is cut.
             file.truncate(end)?;
         }
         Ok(Some(ActivePack { pack, file, end }))
@@ -276,7 +326,7 @@ fn head_of(id: BlobId, record: &[u8]) -> Result<Head, BlobError> {
         .ok_or_else(|| BlobError::Corrupt("a pack holds no such record where its name says".into()))
 }
 
-fn path(directory: &std::path::Path, pack: u32) -> PathBuf {
+pub(super) fn path(directory: &std::path::Path, pack: u32) -> PathBuf {
     directory.join(format!("{pack:08}.pack"))
 }
 

@@ -259,6 +259,7 @@ impl PackAppender {
         }
         let preallocated = self.preallocate(active, group.len(), at)?;
         file.sync()?;
+        self.packs.note_pack(*pack)?;
         self.packs.set_preallocated(preallocated);
         self.active = Some(ActivePack { end: at, ..active.clone() });
         Ok(names)

@@ -121,6 +121,30 @@ fn damage_within_the_last_pack_is_not_taken_for_its_end() {
 }
 
 #[test]
+fn a_start_takes_nothing_from_a_last_pack_that_is_damaged_or_another_one_and_begins_the_next() {
+    let damages: [fn(&mut [u8]); 4] = [
+        // The head of the last record, and of the first.
+        |bytes| bytes[2 * (pack::HEAD_BYTES + 5) + 9] ^= 1,
+        |bytes| bytes[3] ^= 1,
+        // The pack of another number, and none at all.
+        |bytes| bytes.rotate_left(1),
+        |bytes| bytes.fill(0xA5),
+    ];
+    for (number, damage) in damages.iter().enumerate() {
+        let (directory, _) = killed(&[b"first", b"again", b"third"]);
+        let path = directory.path().join("packs/00000001.pack");
+        let mut bytes = std::fs::read(&path).unwrap();
+        damage(&mut bytes);
+        std::fs::write(&path, &bytes).unwrap();
+        let store = open(directory.path());
+        let next = store.put_small(Timestamp::EPOCH, Bytes::from_static(b"next")).wait().unwrap();
+        assert_eq!(store.read_small(next.id, 4).unwrap(), &b"next"[..]);
+        drop(store);
+        assert!(std::fs::read(&path).unwrap() == bytes, "damage {number}");
+    }
+}
+
+#[test]
 fn packs_that_are_full_are_records_to_their_end() {
     let directory = tempfile::tempdir().unwrap();
     let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();

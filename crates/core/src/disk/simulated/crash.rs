@@ -141,18 +141,30 @@ fn survive(change: &PendingWrite, survival: Survival, content: &mut Vec<u8>) {
     match (change, survival) {
         (_, Survival::Missing) => {}
         (PendingWrite::Write { at, bytes }, Survival::Sectors(sectors)) => {
-            let length = (sectors * SECTOR_BYTES).min(bytes.len());
-            overwrite(content, *at, bytes.get(..length).unwrap_or_default());
+            for (at, sector) in sectors_of(*at, bytes).take(sectors) {
+                overwrite(content, at, sector);
+            }
         }
         (PendingWrite::Write { at, bytes }, Survival::Alternate(first)) => {
-            for (number, sector) in bytes.chunks(SECTOR_BYTES).enumerate() {
-                if (number % 2 == 0) == first {
-                    overwrite(content, at + (number * SECTOR_BYTES) as u64, sector);
-                }
+            for (at, sector) in sectors_of(*at, bytes).skip(usize::from(!first)).step_by(2) {
+                overwrite(content, at, sector);
             }
         }
         _ => change.apply(content),
     }
+}
+
+/// The sectors that a write changes, each with its place: they are the disk's, so the first and the last may be changed in a part.
+fn sectors_of(at: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let (mut at, mut rest) = (at, bytes);
+    std::iter::from_fn(move || {
+        let left = SECTOR_BYTES - (at % SECTOR_BYTES as u64) as usize;
+        let (sector, behind) = rest.split_at(left.min(rest.len()));
+        let found = (at, sector);
+        at += sector.len() as u64;
+        rest = behind;
+        (!sector.is_empty()).then_some(found)
+    })
 }
 
 impl World {

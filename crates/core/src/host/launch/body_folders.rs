@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::identity_error::IdentityError;
 use super::identity_file::{FILE, read, write};
-use crate::blobs::{LARGE, PACKS};
+use crate::blobs::{KNOWN_PACKS, LARGE, PACKS, missing_pack};
+use crate::disk::SystemDisk;
 
 /// The folders.
 const FOLDERS: [&str; 2] = [PACKS, LARGE];
@@ -62,6 +63,19 @@ pub(super) fn stray(bodies: &Path, own: &str) -> Result<Option<StrayFolder>, Ide
         }
     }
     Ok(None)
+}
+
+/// Checks that the packs are there that are known to hold bodies.
+///
+/// # Errors
+/// `PackMissing`, `Unusable`.
+pub(super) fn check_packs(bodies: &Path) -> Result<(), IdentityError> {
+    let missing = missing_pack(&SystemDisk, bodies);
+    let missing = missing.map_err(|error| IdentityError::unusable(bodies, &error))?;
+    missing.map_or(Ok(()), |pack| {
+        let note = bodies.join(KNOWN_PACKS).display().to_string();
+        Err(IdentityError::PackMissing { pack: pack.display().to_string(), note })
+    })
 }
 
 /// Marks the folders, which are there, and says so once all of them are.

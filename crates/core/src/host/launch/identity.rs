@@ -64,7 +64,11 @@ impl BodySide {
             Self::Remote(..) => None,
         };
         let Some(StrayFolder { path, is_marked }) = stray else {
-            return Ok(());
+            return match self {
+                Self::Directory(path) => body_folders::check_packs(path),
+                #[cfg(feature = "object-store")]
+                Self::Remote(..) => Ok(()),
+            };
         };
         let folder = path.display().to_string();
         Err(match is_marked {

@@ -55,6 +55,16 @@ pub enum IdentityError {
         /// The place of the bodies.
         bodies: String,
     },
+    /// Bodies of which a pack is gone.
+    #[error(
+        "the pack {pack} is gone, and the bodies in it; nothing was changed: put it back, from the same backup as the records. Where it is lost for good, remove {note} and start again: whatever was in it is then missing where it is read, and verify names it"
+    )]
+    PackMissing {
+        /// The path of the pack.
+        pack: String,
+        /// The path of the note that names it.
+        note: String,
+    },
     /// Bodies of other records than those that instances share.
     #[error(
         "the bodies in {bodies} belong to other records than those in {store}, and were not changed: name the place of theirs with --blobs or --data"
