@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::blobs::Directory;
+use crate::blobs::{Directory, missing_pack};
 use crate::disk::simulated::SimulatedDisk;
 use crate::id::SeededIds;
 use crate::kv::{KeyValue as _, Sled, SledConfig, Span, TreeKind};
@@ -44,6 +44,11 @@ impl Stores {
             Sled::open_on(Arc::clone(&disk) as _, &config).map_err(|error| error.to_string())?;
         let names = SeededIds::from_number(run_of_machine);
         let path = data().join("blobs");
+        match missing_pack(&*disk, &path) {
+            Ok(None) => {}
+            Ok(Some(pack)) => return Err(format!("{} is known and gone", pack.display())),
+            Err(error) => return Err(error.to_string()),
+        }
         let blobs = Directory::open_with_packs_of(path, disk, names, PACK_BYTES_MAX);
         Ok(Self { kv, blobs: blobs.map_err(|error| format!("the bodies: {error}"))? })
     }
@@ -56,7 +61,11 @@ impl Stores {
         let mut faults = Vec::new();
         let verified = self.kv.verify(&mut |fault| faults.push(fault));
         verified.map_err(|error| format!("verify: {error}"))?;
-        faults.first().map_or(Ok(()), |fault| Err(format!("verify: {fault}")))
+        if let Some(fault) = faults.first() {
+            return Err(format!("verify: {fault}"));
+        }
+        let missing = self.kv.missing_values_of_base().map_err(|error| error.to_string())?;
+        missing.map_or(Ok(()), |key| Err(format!("the base names a value of {key} that is gone")))
     }
 
     /// All rows.

@@ -32,13 +32,13 @@ mod stalled;
 mod table;
 mod tx;
 
-#[cfg(all(feature = "host", feature = "sled"))]
-pub(crate) use self::sled::is_of_tree;
 #[cfg(feature = "sled")]
 pub use self::sled::{
     LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, TreeKind,
     VerifiedRows, cut_log,
 };
+#[cfg(all(feature = "host", feature = "sled"))]
+pub(crate) use self::sled::{end_copied_log, is_of_tree};
 pub use claim::{
     BEAT_EVERY, CLOCK, Claim, Guard, Guarded, Holder, Member, PATIENCE, holder_of, rows_of_service,
 };

@@ -105,7 +105,7 @@ impl Manifest {
     }
 }
 
-fn damaged(backup: &Path, file: &Path, how: &'static str) -> BackupError {
+pub(super) fn damaged(backup: &Path, file: &Path, how: &'static str) -> BackupError {
     BackupError::Damaged {
         path: backup.display().to_string(),
         file: file.display().to_string(),

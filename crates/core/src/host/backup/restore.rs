@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::BackupError;
-use super::manifest::Manifest;
+use super::manifest::{FILE, Manifest, damaged};
 use super::take::{newest, sync_directory};
 use crate::disk::{Disk as _, SystemDisk};
 use crate::kv::cut_log;
@@ -28,7 +28,10 @@ impl Found {
             }
             read => read.map(|_| from.to_owned())?,
         };
-        let manifest = Manifest::read(&path)?;
+        let manifest = Manifest::read(&path).map_err(|error| match error {
+            BackupError::NoBackup { .. } => damaged(&path, Path::new(FILE), "is gone"),
+            error => error,
+        })?;
         if manifest.service != service {
             let (path, of) = (path.display().to_string(), manifest.service);
             return Err(BackupError::OtherService { path, of });

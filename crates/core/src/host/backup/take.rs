@@ -6,15 +6,18 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::BackupError;
 use super::manifest::{FILE, Manifest, ManifestFile, sum_of};
-use crate::blobs::{Directory, LARGE};
-use crate::kv::Sled;
+use crate::blobs::{Directory, KNOWN_PACKS, LARGE};
+use crate::kv::{Sled, Version, end_copied_log};
 use crate::time::Timestamp;
 
+/// The start of the names of the files of the journal.
+const JOURNAL: &str = "journal-";
 /// The extension of a backup that is not whole yet.
 const UNFINISHED: &str = "unfinished";
 
@@ -61,30 +64,45 @@ impl Source {
         // A service that has no bodies lets go of them.
         let blobs = self.blobs.upgrade();
         fs::create_dir_all(to).map_err(BackupError::at(to))?;
-        let name = now.rfc3339_millis().replace([':', '.'], "-");
-        let path = to.join(&name);
+        let before = newest(to)?;
+        let path = to.join(name_after(before.as_deref(), now));
         let unfinished = path.with_extension(UNFINISHED);
         let manifest = Manifest::new(self.service, self.version, now.rfc3339_millis());
-        let before =
-            newest(to)?.map(|before| Ok((Manifest::read(&before)?, before))).transpose()?;
-        let mut copy = Copy::begin(&self.directory, &unfinished, before, manifest)?;
+        // One that is damaged is no reason to take none: then everything is copied.
+        let before = before.and_then(|before| Some((Manifest::read(&before).ok()?, before)));
+        let begun = Copy::begin(&self.directory, &unfinished, before, manifest)?;
+        let copied = self.copy(begun, &kv, blobs.as_deref());
+        if copied.is_err() {
+            // What there is of it would only take the space that the next one wants.
+            let _ = fs::remove_dir_all(&unfinished);
+        }
+        let (files, bytes, copied_bytes) = copied?;
+        fs::rename(&unfinished, &path).map_err(BackupError::at(&path))?;
+        sync_directory(to)?;
+        Ok(Taken { path, files, bytes, copied_bytes })
+    }
+
+    fn copy(
+        &self,
+        mut copy: Copy<'_>,
+        kv: &Sled,
+        blobs: Option<&Directory>,
+    ) -> Result<(u64, u64, u64), BackupError> {
         {
             let _no_base_is_made = kv.hold_bases();
             copy.folder(Path::new("kv"), |name| name.starts_with("base-"))?;
             copy.packs(Path::new("kv/values/packs"))?;
             copy.packs(Path::new("blobs/packs"))?;
             copy.folder(Path::new("blobs/large"), |_| true)?;
-            let _no_body_is_deleted = blobs.as_ref().map(|blobs| blobs.hold_deletions());
+            let _no_body_is_deleted = blobs.map(Directory::hold_deletions);
+            copy.at_least = kv.durable_version();
             copy.folder(Path::new("kv"), |name| !name.starts_with("base-"))?;
             copy.packs(Path::new("blobs/packs"))?;
             copy.folder(Path::new("blobs/large"), |_| true)?;
         }
         copy.folder(Path::new("blobs"), |_| true)?;
         copy.folder(Path::new(""), |_| true)?;
-        let (files, bytes, copied_bytes) = copy.finish()?;
-        fs::rename(&unfinished, &path).map_err(BackupError::at(&path))?;
-        sync_directory(to)?;
-        Ok(Taken { path, files, bytes, copied_bytes })
+        copy.finish()
     }
 }
 
@@ -106,19 +124,48 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// The newest whole backup in a directory of backups.
+/// The newest backup in a directory of backups. One that has its name and has lost its manifest counts, so that it is not passed over in silence.
 pub(super) fn newest(directory: &Path) -> Result<Option<PathBuf>, BackupError> {
     let entries = fs::read_dir(directory).map_err(BackupError::at(directory))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    // Names are times, so that the last of them is the youngest.
-    Ok(paths.filter(|path| path.extension().is_none() && path.join(FILE).is_file()).max())
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
+    // Names are times, so that the last of them is the youngest. A folder that somebody named otherwise is one to ask for by its name, unless it is all
+    // that there is.
+    let named = |path: &PathBuf| (moment_of(path), path.clone());
+    let is_backup = |path: &PathBuf| moment_of(path).is_some() || path.join(FILE).is_file();
+    let is_unfinished = |path: &PathBuf| path.extension().is_some_and(|end| end == UNFINISHED);
+    Ok(paths.filter(|path| is_backup(path) && !is_unfinished(path)).max_by_key(named))
+}
+
+/// The name of a backup of a moment.
+fn name_of(moment: Timestamp) -> String {
+    moment.rfc3339_millis().replace([':', '.'], "-")
+}
+
+/// The moment that the name of a backup tells.
+fn moment_of(path: &Path) -> Option<Timestamp> {
+    let name = path.file_name()?.to_str()?;
+    let (day, time) = name.split_once('T')?;
+    let [hours, minutes, seconds, millis] =
+        <[&str; 4]>::try_from(time.split('-').collect::<Vec<_>>()).ok()?;
+    let moment = Timestamp::from_rfc3339(&format!("{day}T{hours}:{minutes}:{seconds}.{millis}"))?;
+    (name_of(moment) == name).then_some(moment)
+}
+
+/// The name of the backup that follows on one: that of the moment, or of one behind the other's where the clock was moved back since, so that the
+/// last name is always the youngest backup.
+fn name_after(before: Option<&Path>, now: Timestamp) -> String {
+    let after = before.and_then(moment_of).map(|before| before.plus(Duration::from_millis(1)));
+    name_of(after.map_or(now, |after| after.max(now)))
 }
 
 /// Files that are no part of a backup: the index, what is not whole, and what holds nothing.
 fn is_left_out(folder: &Path, name: &str) -> bool {
     let is_tree = folder == Path::new("kv")
         && (["index", "lock", "newest-segment"].contains(&name) || crate::kv::is_of_tree(name));
-    is_tree || [".new", ".spare", ".part"].iter().any(|end| name.ends_with(end))
+    // A note of what is there, which a start makes anew.
+    is_tree
+        || name == KNOWN_PACKS
+        || [".new", ".spare", ".part"].iter().any(|end| name.ends_with(end))
 }
 
 /// A backup that is being taken.
@@ -130,6 +177,10 @@ struct Copy<'c> {
     /// The places in the manifest of files that are copied.
     known: HashMap<PathBuf, usize>,
     copied_bytes: u64,
+    /// The journal has all up to here.
+    at_least: Version,
+    /// The file of the journal that is written meanwhile.
+    newest_journal: Option<PathBuf>,
 }
 
 impl<'c> Copy<'c> {
@@ -140,7 +191,17 @@ impl<'c> Copy<'c> {
         manifest: Manifest,
     ) -> Result<Self, BackupError> {
         fs::create_dir(to).map_err(BackupError::at(to))?;
-        Ok(Self { from, to, before, manifest, known: HashMap::new(), copied_bytes: 0 })
+        let (known, at_least) = (HashMap::new(), Version::ABSENT);
+        Ok(Self {
+            from,
+            to,
+            before,
+            manifest,
+            known,
+            copied_bytes: 0,
+            at_least,
+            newest_journal: None,
+        })
     }
 
     /// The names of the files of a folder; none if it is not there.
@@ -169,7 +230,11 @@ impl<'c> Copy<'c> {
         folder: &Path,
         is_chosen: impl Fn(&str) -> bool,
     ) -> Result<(), BackupError> {
-        for name in self.names(folder)?.iter().filter(|name| is_chosen(name)) {
+        let names = self.names(folder)?;
+        // Names sort by number.
+        let journal = names.iter().rfind(|name| name.starts_with(JOURNAL));
+        self.newest_journal = journal.map(|name| folder.join(name));
+        for name in names.iter().filter(|name| is_chosen(name)) {
             let is_final = name.starts_with("base-") || folder.ends_with(LARGE);
             self.file(&folder.join(name), is_final)?;
         }
@@ -237,17 +302,22 @@ impl<'c> Copy<'c> {
         sum_of(to)
     }
 
-    /// Copies a file, or links that of the backup before, if it has the same bytes.
+    /// Copies a file, or links that of the backup before, if it has the same bytes, and has them still.
     fn copied(&mut self, path: &Path, from: &Path, to: &Path) -> std::io::Result<(u64, u32)> {
         if let Some((manifest, before)) = &self.before
             && let Some(file) = manifest.file(path)
             && fs::metadata(from)?.len() == file.bytes
             && sum_of(from)? == (file.bytes, file.crc32c)
+            && sum_of(&before.join(path)).is_ok_and(|sum| sum == (file.bytes, file.crc32c))
             && fs::hard_link(before.join(path), to).is_ok()
         {
             return Ok((file.bytes, file.crc32c));
         }
         fs::copy(from, to)?;
+        if self.newest_journal.as_deref() == Some(path) {
+            // It was written while it was copied.
+            end_copied_log(to, self.at_least).map_err(std::io::Error::other)?;
+        }
         File::open(to)?.sync_all()?;
         let sum = sum_of(to)?;
         self.copied_bytes += sum.0;

@@ -188,6 +188,99 @@ fn a_restore_ends_at_the_moment_that_is_asked_for() {
 }
 
 #[test]
+fn a_restore_to_a_moment_has_the_long_values_that_were_replaced_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let stores = open(&folder.path().join("data"));
+    let long = |number: u64| format!("long/{}", number % 300);
+    for number in 0..900_u64 {
+        write(&stores, &long(number), Some(vec![number as u8; 300]));
+    }
+    let clock = SystemClock::new();
+    let (moment, before) = (clock.now(), rows(&stores));
+    while clock.now().millis() <= moment.millis() {
+        std::thread::yield_now();
+    }
+    let bases = || {
+        let names = std::fs::read_dir(folder.path().join("data/kv")).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("base-")).collect::<Vec<_>>()
+    };
+    let base = bases();
+    // More than are deleted together, and less than a base is made for.
+    for number in 0..100_u64 {
+        write(&stores, &long(number), (number % 3 > 0).then(|| vec![!number as u8; 300]));
+    }
+    while stores.kv.waits() > std::time::Duration::ZERO {}
+    let taken = stores.source.take(&to, now(1)).unwrap();
+    let (_folder, copy) = restored(&taken.path, None);
+    assert_eq!(rows(&copy), rows(&stores));
+    let is_same_base = bases() == base;
+    let back = tempfile::tempdir().unwrap();
+    let data = back.path().join("data");
+    match Found::verified(&to, "thing").unwrap().copy_to(&data, Some(moment)) {
+        Ok(()) => assert_eq!(rows(&open(&data)), before),
+        Err(refused) => assert!(!is_same_base, "{refused}"),
+    }
+}
+
+#[test]
+fn the_last_name_is_the_youngest_backup_whatever_was_done_to_the_clock_or_to_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let stores = open(&folder.path().join("data"));
+    for (number, moment) in [5_000, 9_000, 9_000, 200, 10_000].into_iter().enumerate() {
+        write(&stores, "last", Some(vec![number as u8]));
+        let taken = stores.source.take(&to, now(moment)).unwrap();
+        assert_eq!(newest(&to).unwrap(), Some(taken.path));
+        let (_folder, copy) = restored(&to, None);
+        assert_eq!(rows(&copy).remove("last"), Some(vec![number as u8]));
+    }
+    let newest_one = newest(&to).unwrap().unwrap();
+    // A copy under another name is no newer one.
+    std::fs::create_dir(to.join("weekly")).unwrap();
+    std::fs::copy(newest_one.join("manifest.json"), to.join("weekly/manifest.json")).unwrap();
+    assert_eq!(newest(&to).unwrap(), Some(newest_one.clone()));
+    // One that has lost its manifest is not passed over in silence.
+    std::fs::remove_file(newest_one.join("manifest.json")).unwrap();
+    let refused = Found::verified(&to, "thing").err().unwrap().to_string();
+    assert!(refused.ends_with("is damaged: manifest.json is gone"), "{refused}");
+    let taken = stores.source.take(&to, now(20_000)).unwrap();
+    assert_eq!(Found::verified(&to, "thing").unwrap().path, taken.path);
+}
+
+#[test]
+fn what_was_damaged_in_the_backup_before_is_copied_again_and_not_linked() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let stores = open(&folder.path().join("data"));
+    write(&stores, "a", Some(vec![1; 100]));
+    let first = stores.source.take(&to, now(1)).unwrap();
+    let mark = first.path.join("kv/format");
+    std::fs::write(&mark, "9").unwrap();
+    let second = stores.source.take(&to, now(2)).unwrap();
+    assert!(Found::verified(&first.path, "thing").is_err());
+    assert!(Found::verified(&second.path, "thing").is_ok());
+}
+
+#[test]
+fn a_backup_that_cannot_be_taken_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, to) = (folder.path().join("data"), folder.path().join("backups"));
+    let stores = open(&data);
+    write(&stores, "a", Some(vec![1; 100]));
+    // The journal that is written has lost what was on disk.
+    let journal = data.join("kv/journal-0000000001");
+    std::fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(40).unwrap();
+    let refused = stores.source.take(&to, now(1)).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("journal-0000000001 cannot be used: the journal has lost its end"),
+        "{refused}"
+    );
+    assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
+}
+
+#[test]
 fn a_store_without_a_body_is_restored_with_the_folders_of_bodies() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("backups");

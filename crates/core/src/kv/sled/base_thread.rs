@@ -54,6 +54,7 @@ impl Engine {
             return Ok(());
         };
         let made = if upto > base.summary.version {
+            schedule::lock(&self.kept_values).begin_base();
             Some(self.write_base(&base, sealed, upto)?)
         } else {
             // Starts without a write left segments without a frame.
@@ -66,12 +67,28 @@ impl Engine {
             // Only now, with the name of the new one on disk.
             let removed = self.disk.remove(&base.path);
             removed.map_err(|error| BaseError::Unreadable(base.path, error))?;
+            self.delete_unnamed(summary.version)?;
         }
         for segment in sealed {
             let added = self.spares.add(&*self.disk, &segment.path);
             added.map_err(|error| WalError::Unreadable(segment.path.clone(), error))?;
         }
         Ok(())
+    }
+
+    /// Deletes the replaced values that no base names any more, now that there is one of this version.
+    fn delete_unnamed(&self, base: Version) -> Result<(), MergeError> {
+        let Some(value_log) = &self.value_log else {
+            return Ok(());
+        };
+        let mut kept = schedule::lock(&self.kept_values);
+        let gone = kept.let_go(base);
+        // All that the base names came before this.
+        kept.known_up_to(self.queue.read().last);
+        kept.note(&*self.disk);
+        drop(kept);
+        let deleted = value_log.delete(&gone);
+        deleted.map_err(|error| MergeError::Values(error.to_string()))
     }
 
     /// Writes the base of all rows up to a version, which these segments end with.

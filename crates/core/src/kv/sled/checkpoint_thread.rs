@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 
 use bytes::Bytes;
 
+use super::kept_values::{KeptValues, ReplacedValue};
 use super::memtable::CheckpointStep;
 use super::rows::{LastVersion, Row, Rows, VERSION_KEY};
 use super::value_log::ValueLog;
@@ -60,9 +61,12 @@ impl Engine {
     ) -> Result<(), String> {
         let write = || -> Result<(), String> {
             let mut names = Vec::new();
+            // Until the rows are there: a base that is begun meanwhile would name what they replace.
+            let mut kept = None;
             if let Some(value_log) = &self.value_log {
                 names = value_log.append(rows, last).map_err(|error| error.to_string())?;
-                self.find_replaced(rows, replaced)?;
+                let kept = kept.insert(schedule::lock(&self.kept_values));
+                self.find_replaced(rows, last, replaced, kept)?;
             }
             let inserting = schedule::write(&self.inserting);
             self.insert(rows, names, replaced)?;
@@ -70,23 +74,32 @@ impl Engine {
             sealed.map_err(|error| error.to_string())?;
             self.row_cache.invalidate(rows);
             drop(inserting);
+            if let Some(kept) = &mut kept {
+                kept.note(&*self.disk);
+            }
             Ok(())
         };
         std::panic::catch_unwind(AssertUnwindSafe(write))
             .unwrap_or_else(|_| Err("the engine panicked".into()))
     }
 
-    /// Adds the long values that rows of the tree point to and these rows replace.
+    /// Adds the long values that rows of the tree point to and these rows replace, whose last version is `last`; to `kept` those that a base may name.
     pub(super) fn find_replaced(
         &self,
         rows: &Rows,
+        last: Version,
         replaced: &mut Vec<BlobId>,
+        kept: &mut KeptValues,
     ) -> Result<(), String> {
         for key in rows.keys() {
             let old = self.tree.get(key).map_err(|error| error.to_string())?;
             let old = old.map(Row::read).transpose();
             if let Some(Row::Pointer(_, name)) = old.map_err(|error| error.to_string())? {
-                replaced.push(name);
+                if kept.may_be_based(name) {
+                    kept.keep(ReplacedValue { name, by: last });
+                } else {
+                    replaced.push(name);
+                }
             }
         }
         Ok(())

@@ -9,6 +9,8 @@ use super::preflight;
 use super::wal::{self, LogEnd, SealedSegment, Segment, Spares, WalError, is_spare, replay};
 use crate::kv::Version;
 
+/// The file by which an operator says that a log which has lost its end is all that there is.
+const ACCEPTED: &str = "accept-end";
 /// The longest log that every start reads. A start is to be quick, so of a longer one it looks at where the segments begin.
 const LOG_BYTES_READ_MAX: u64 = 64 * 1024 * 1024;
 
@@ -100,17 +102,24 @@ impl Opening<'_> {
         }
     }
 
+    /// Takes what is left of a log for all of it, where an operator said so by a file: the newest segment ends at its last whole frame from now on.
+    pub(super) fn end_log_where_asked(&self) -> Result<(), OpenError> {
+        let (disk, directory) = (&**self.disk, &self.config.directory);
+        let unusable = |error: io::Error| self.unusable(&error);
+        let asked = directory.join(ACCEPTED);
+        if disk.file_id(&asked).is_err() {
+            return Ok(());
+        }
+        let segments = Segment::paths(disk, directory).map_err(unusable)?;
+        if let Some(newest) = segments.last() {
+            Segment::end_copy(disk, newest).map_err(|error| self.wal(error))?;
+        }
+        disk.remove(&asked).map_err(unusable)
+    }
+
     /// Cuts off what is no frame behind the last one, so that the next segment follows on it.
     pub(super) fn cut_tail(&self, end: &LogEnd) -> io::Result<()> {
-        let Some((path, end)) = &end.tail else {
-            return Ok(());
-        };
-        let file = self.disk.open_to_write(path)?;
-        if file.length()? > *end {
-            file.truncate(*end)?;
-            file.sync()?;
-        }
-        Ok(())
+        end.tail.as_ref().map_or(Ok(()), |tail| tail.cut(&**self.disk))
     }
 }
 

@@ -14,10 +14,12 @@ use crate::kv::Version;
 /// The file.
 const MARK: &str = "format";
 /// Its content: 1 was a tree alone, 2 had a write-ahead log before it, 3 has a base and a log from which the tree can be filled, 4 may have rows
-/// that say by themselves whether they are whole, which releases of the formats before cannot read.
-const FORMAT: &str = "4\n";
-/// A mark of the same files, in which no row has to have been checked.
-const UNCHECKED: &str = "3\n";
+/// that say by themselves whether they are whole, 5 has a log that says where it ends. Releases of the formats before cannot read them.
+const FORMAT: &str = "5\n";
+/// Marks of the same files, whose log does not say where it ends yet.
+const BEFORE: [&str; 2] = ["4", "3"];
+/// Marks of older releases, whose truth is a tree. An empty one is one that a stop of them cut short.
+const OLDER: [&str; 3] = ["2", "1", ""];
 /// Its content while a first start is under way: what lies beside it was begun by that start, and never held anything.
 const BEGUN: &str = "0\n";
 /// Longer than any mark.
@@ -38,22 +40,25 @@ pub(super) fn begin(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
 }
 
 impl Opening<'_> {
-    /// Returns whether the truth of the directory is a base and a log. Its mark may be gone, or empty, which is the last thing that a first start
-    /// makes: no frame is written before it.
+    /// Returns whether the truth of the directory is a base and a log. No frame is written before its mark, so that a frame says so whatever has become
+    /// of the mark: that may be gone, empty, or changed by a bit into one of what a first start had begun, which the next start takes away.
     pub(super) fn has_log(&self) -> io::Result<bool> {
         let (disk, directory) = (&**self.disk, &self.config.directory);
         let mark = self.mark()?;
-        match mark.as_deref() {
-            Some(FORMAT | UNCHECKED) => return Ok(true),
-            Some(mark) if !mark.trim().is_empty() => return Ok(false),
-            _ => {}
+        let mark = mark.as_deref().map(str::trim);
+        if mark.is_some_and(|mark| mark == FORMAT.trim() || BEFORE.contains(&mark)) {
+            return Ok(true);
         }
-        let has_frames = match Segment::all(disk, directory) {
-            Ok(segments) => segments.iter().any(|segment| segment.previous.is_some()),
-            Err(WalError::Damaged(_)) => true,
+        let (has_frames, newest) = match Segment::all(disk, directory) {
+            Ok(segments) => (
+                segments.iter().any(|segment| segment.previous.is_some()),
+                segments.last().map_or(0, |segment| segment.number),
+            ),
+            Err(WalError::Damaged(_)) => (true, 0),
             Err(WalError::Disk(error) | WalError::Unreadable(_, error)) => return Err(error),
         };
-        if has_frames || mark.is_some() {
+        // A base of more than nothing is also what a first start on an older release's files leaves before its mark, with the first segment.
+        if has_frames || (mark.is_some_and(|mark| OLDER.contains(&mark)) && newest <= 1) {
             return Ok(has_frames);
         }
         let (bases, _) = base::paths(disk, directory)?;
@@ -62,7 +67,7 @@ impl Opening<'_> {
         Ok(whole.any(|base| base.summary.version > Version::ABSENT))
     }
 
-    /// Says on disk that rows may be checked, before the first such row can be written.
+    /// Says on disk that the log says where it ends, before the first such file of it is begun.
     pub(super) fn raise_mark(&self) -> io::Result<()> {
         match self.mark()?.as_deref() {
             Some(FORMAT) => Ok(()),
@@ -72,7 +77,7 @@ impl Opening<'_> {
 
     /// Returns whether an earlier first start did not come to its end.
     pub(super) fn is_begun(&self) -> io::Result<bool> {
-        Ok(self.mark()?.as_deref() == Some(BEGUN))
+        Ok(self.mark()?.is_some_and(|mark| mark.trim() == BEGUN.trim()))
     }
 
     /// The format that the mark says; none without one.
@@ -83,13 +88,13 @@ impl Opening<'_> {
         }
     }
 
-    /// Refuses a store of a later version. An empty mark is one that a stop of an older release cut short.
+    /// Refuses a store of a later version.
     pub(super) fn check_mark(&self) -> Result<(), OpenError> {
         let Some(format) = self.mark().map_err(|error| self.unusable(&error))? else {
             return Ok(());
         };
-        if matches!(format.trim(), "" | "1" | "2") || [BEGUN, UNCHECKED, FORMAT].contains(&&*format)
-        {
+        let known = [BEGUN.trim(), FORMAT.trim()].into_iter().chain(BEFORE).chain(OLDER);
+        if known.into_iter().any(|known| known == format.trim()) {
             return Ok(());
         }
         let format = format.trim().chars().take(FORMAT_SHOWN_MAX).collect();

@@ -10,6 +10,8 @@ use std::iter::Peekable;
 use bytes::Bytes;
 
 use super::base::{Base, BaseError, BaseRows};
+use super::kept_values::ReplacedValue;
+use super::rows::Row;
 use super::wal::{LogEnd, Segment, WalError, replay};
 use crate::kv::Version;
 
@@ -22,6 +24,8 @@ pub(super) enum MergeError {
     Wal(#[from] WalError),
     #[error("{0}")]
     Stopped(String),
+    #[error("{0}")]
+    Values(String),
 }
 
 /// The place of the newest row of a key.
@@ -96,6 +100,7 @@ impl LogIndex {
             base: base.map(|base| base.rows().peekable()),
             places: self.places.into_iter().peekable(),
             segments: self.segments,
+            replaced: Vec::new(),
         }
     }
 }
@@ -105,6 +110,8 @@ pub(super) struct Merge {
     base: Option<Peekable<BaseRows>>,
     places: Peekable<btree_map::IntoIter<Bytes, LogPlace>>,
     segments: Vec<Segment>,
+    /// The long values of rows of the base that rows of the log replaced so far.
+    pub(super) replaced: Vec<ReplacedValue>,
 }
 
 impl Merge {
@@ -113,6 +120,16 @@ impl Merge {
         let segment = segment.ok_or(WalError::Damaged("has lost a file"))?;
         let read = segment.read_exactly(place.offset, bytes as usize);
         read.map_err(|error| WalError::Unreadable(segment.path.clone(), error))
+    }
+
+    /// Passes the row of the base that the next one of the log replaces.
+    fn pass_replaced(&mut self) {
+        let replaced = self.base.as_mut().and_then(Iterator::next);
+        if let (Some(Ok((_, stored))), Some((_, place))) = (replaced, self.places.peek())
+            && let Ok(Row::Pointer(_, name)) = Row::read(stored)
+        {
+            self.replaced.push(ReplacedValue { name, by: place.version });
+        }
     }
 
     fn next_row(&mut self) -> Result<Option<(Bytes, MergedRow)>, MergeError> {
@@ -124,7 +141,7 @@ impl Merge {
                 (None, Some(_)) => true,
                 (Some(Ok((key, _))), Some((logged, _))) => {
                     if key == logged {
-                        let _replaced = self.base.as_mut().and_then(Iterator::next);
+                        self.pass_replaced();
                         true
                     } else {
                         logged < key

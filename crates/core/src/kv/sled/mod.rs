@@ -17,6 +17,7 @@ mod base_thread;
 mod checkpoint_thread;
 mod config;
 mod index_state;
+mod kept_values;
 mod log_files;
 mod mark;
 mod memtable;
@@ -50,9 +51,12 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use self::base::Base;
 pub use self::config::SledConfig;
 use self::index_state::IndexState;
+use self::kept_values::KeptValues;
 use self::memtable::{CommitQueue, Waiter};
 pub use self::open_error::OpenError;
 pub use self::point_in_time::cut_log;
+#[cfg(feature = "host")]
+pub(crate) use self::point_in_time::end_copied_log;
 pub use self::rebuild_report::{RebuildProgress, RebuildReason};
 use self::row_cache::RowCache;
 use self::rows::Row;
@@ -104,6 +108,8 @@ struct Engine {
     spares: Arc<Spares>,
     /// Long values; none where all stand in their rows.
     value_log: Option<ValueLog>,
+    /// Held while what a row replaces is looked for and replaced.
+    kept_values: Mutex<KeptValues>,
     row_cache: RowCache,
     write_versions: WriteVersions,
     decoded_cache: DecodedCache,
@@ -169,6 +175,12 @@ impl Sled {
     #[must_use]
     pub fn rebuilt(&self) -> Option<&RebuildReason> {
         self.engine.rebuilt.as_ref()
+    }
+
+    /// The last version that is as durable as it promised.
+    #[cfg(feature = "host")]
+    pub(crate) fn durable_version(&self) -> Version {
+        self.engine.queue.read().durable
     }
 
     /// Has no base made, and none let go, for as long as the answer is held. It waits for one that is being made.

@@ -8,7 +8,8 @@ use parking_lot::{Mutex, RwLock};
 
 use super::base::{Base, BaseSummary};
 use super::config::SledConfig;
-use super::index_state::IndexState;
+use super::index_state::{IndexState, replace_whole};
+use super::kept_values::KeptValues;
 use super::log_files::sealed;
 use super::memtable::CommitQueue;
 use super::open_error::OpenError;
@@ -23,11 +24,14 @@ use super::trusted_tree::TrustedTree;
 use super::value_log::ValueLog;
 use super::wal::{LogEnd, SealedSegment, Segment, Spares, Wal};
 use super::{Engine, Sled};
+use crate::blobs::missing_pack;
 use crate::disk::{Disk, DiskLock, SystemDisk};
 use crate::kv::{ClosingFault, DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
 
 /// The directory of the value log.
 const VALUES: &str = "values";
+/// The file that says that there is one.
+const VALUES_MARK: &str = "has-values";
 /// Segments of the log that are as long as a pack of the value log.
 const SEGMENTS_OF_A_PACK: u64 = 8;
 
@@ -72,11 +76,13 @@ impl Opening<'_> {
     fn open_log(&self, lock: DiskLock) -> Result<Sled, OpenError> {
         let (disk, directory) = (self.disk, &self.config.directory);
         let unusable = |error: io::Error| self.unusable(&error);
+        preflight::check_tree_is_free(&**disk, directory, &self.config.tree_path())?;
         let state = IndexState::read(&**disk, directory).map_err(unusable)?;
         if state == IndexState::Unknown {
             self.forget_cached_log()?;
         }
         let mut base = self.newest_base()?;
+        self.end_log_where_asked()?;
         let segments = Segment::all(&**disk, directory).map_err(|error| self.wal(error))?;
         if segments.is_empty() {
             return Err(self.corrupt("its journal is gone"));
@@ -119,8 +125,8 @@ impl Opening<'_> {
         let sealed = sealed(&segments, version, &end);
         let number = segments.last().map_or(1, |segment| segment.number + 1);
         let spares = Arc::clone(&engine.spares);
-        let wal = self.wal_at(spares, number, end.last).map_err(unusable)?;
         self.raise_mark().map_err(unusable)?;
+        let wal = self.wal_at(spares, number, end.last).map_err(unusable)?;
         self.start(engine, wal, end, sealed, reason)
     }
 
@@ -135,6 +141,7 @@ impl Opening<'_> {
         let config = self.config;
         Ok(Engine {
             value_log: self.value_log(last)?,
+            kept_values: Mutex::new(KeptValues::open(&**self.disk, &config.directory.join(VALUES))),
             disk: Arc::clone(self.disk),
             directory: config.directory.clone(),
             tree,
@@ -209,6 +216,7 @@ impl Opening<'_> {
         let mut queue = CommitQueue::new(end.last, base, sealed);
         queue.base_bytes_min = self.config.base_bytes_min;
         *engine.queue.write() = queue;
+        engine.kept_values.lock().known_up_to(end.last);
         engine.lost_frames = end.lost;
         engine.rebuilt = rebuilt;
         Sled::start(engine, wal).map_err(|error| self.unusable(&error))
@@ -230,18 +238,29 @@ impl Opening<'_> {
         let config = self.config;
         let path = config.directory.join(VALUES);
         let unusable = |error: io::Error| self.unusable(&error);
-        if config.record_bytes_max >= VALUE_BYTES_MAX
-            && !self.disk.has_directory(&path).map_err(unusable)?
-        {
+        let is_there = self.disk.has_directory(&path).map_err(unusable)?;
+        let mark = config.directory.join(VALUES_MARK);
+        let is_marked = self.disk.file_id(&mark).is_ok();
+        if is_marked && !is_there {
+            return Err(self.corrupt(format!("its long values in {} are gone", path.display())));
+        }
+        if config.record_bytes_max >= VALUE_BYTES_MAX && !is_there {
             return Ok(None);
+        }
+        if let Some(pack) = missing_pack(&**self.disk, &path).map_err(unusable)? {
+            return Err(self.corrupt(format!("its long values in {} are gone", pack.display())));
         }
         let pack_bytes_max = config.segment_bytes * SEGMENTS_OF_A_PACK;
         let disk = Arc::clone(self.disk);
         let opened = ValueLog::open(disk, &path, config.record_bytes_max, pack_bytes_max, last);
-        opened.map(Some).map_err(|error| OpenError::Directory {
+        let opened = opened.map_err(|error| OpenError::Directory {
             path: path.display().to_string(),
             reason: error.to_string(),
-        })
+        })?;
+        if !is_marked {
+            replace_whole(&**self.disk, &config.directory, VALUES_MARK, b"").map_err(unusable)?;
+        }
+        Ok(Some(opened))
     }
 }
 

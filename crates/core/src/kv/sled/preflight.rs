@@ -27,6 +27,23 @@ fn locked(disk: &dyn Disk, directory: &Path, file: &Path) -> Result<DiskLock, Op
     locked.ok_or_else(|| OpenError::Locked { path: directory.display().to_string() })
 }
 
+/// Refuses a directory whose tree another process has, before anything in it is removed or renamed: its lock may have been taken away.
+///
+/// # Errors
+/// `Locked`; `Directory`.
+pub(super) fn check_tree_is_free(
+    disk: &dyn Disk,
+    directory: &Path,
+    tree: &Path,
+) -> Result<(), OpenError> {
+    match disk.file_id(tree) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(unusable(directory, &error)),
+        // The tree takes it again.
+        Ok(_) => locked(disk, directory, tree).map(drop),
+    }
+}
+
 /// Checks the tree of an older release, which is the truth there, and takes away what an earlier start left half written.
 ///
 /// # Errors

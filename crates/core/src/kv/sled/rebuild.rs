@@ -8,7 +8,8 @@ use bytes::Bytes;
 use super::Engine;
 use super::base::Base;
 use super::index_state::IndexState;
-use super::merge::{LogIndex, MergeError, MergedRow};
+use super::kept_values::ReplacedValue;
+use super::merge::{LogIndex, Merge, MergeError, MergedRow};
 use super::open_error::OpenError;
 use super::opening::Opening;
 use super::rebuild_report::{RebuildReason, Report};
@@ -45,14 +46,14 @@ impl Engine {
     /// holds beside them is deleted.
     pub(super) fn fill_tree(
         &self,
-        rows: impl Iterator<Item = Result<(Bytes, MergedRow), MergeError>>,
+        mut rows: Merge,
         last: Version,
         mut report: Report<'_>,
     ) -> Result<(), RebuildError> {
         let mut named = Vec::new();
         let mut chunk = Chunk::default();
         let mut count = 0;
-        for row in rows {
+        for row in &mut rows {
             let (key, row) = row?;
             chunk.bytes += key.len() + row.len();
             chunk.rows.push((key, row));
@@ -63,7 +64,8 @@ impl Engine {
             }
         }
         self.fill(chunk, last, &mut named)?;
-        self.check_values(named)?;
+        self.check_values(named, &rows.replaced)?;
+        self.kept_values.lock().replace(rows.replaced);
         // Until the version is there the next start begins anew.
         let sealed = self.tree.seal(LastVersion::write(last, &[]).into());
         sealed.map_err(|error| RebuildError::Tree(error.to_string()))?;
@@ -114,8 +116,12 @@ impl Engine {
         self.tree.write(&rows).map_err(|error| RebuildError::Tree(error.to_string()))
     }
 
-    /// Checks that every value is there that rows name, and deletes those that none does.
-    fn check_values(&self, mut named: Vec<BlobId>) -> Result<(), RebuildError> {
+    /// Checks that every value is there that rows name, and deletes those that neither they nor the base do.
+    fn check_values(
+        &self,
+        mut named: Vec<BlobId>,
+        replaced: &[ReplacedValue],
+    ) -> Result<(), RebuildError> {
         let Some(value_log) = &self.value_log else {
             return if named.is_empty() { Ok(()) } else { Err(RebuildError::ValueIsGone) };
         };
@@ -126,6 +132,8 @@ impl Engine {
         if named.iter().any(|name| kept.binary_search(name).is_err()) {
             return Err(RebuildError::ValueIsGone);
         }
+        named.extend(replaced.iter().map(|value| value.name));
+        named.sort_unstable();
         kept.retain(|name| named.binary_search(name).is_err());
         value_log.delete(&kept).map_err(failed)
     }

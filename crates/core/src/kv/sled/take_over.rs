@@ -29,6 +29,16 @@ impl Sled {
         if has_older {
             preflight::check_older(&**disk, directory)?;
         }
+        let is_there = |name: &&&str| disk.file_id(&directory.join(name)).is_ok();
+        // Before anything is removed: where the mark was changed by a bit, what is removed is the truth.
+        if has_older && !has_tree {
+            return Err(opening.corrupt("its records are gone"));
+        }
+        if format.as_deref().map(str::trim) == Some(TURNS_FORMAT)
+            && TURNS.iter().filter(is_there).count() < TURNS.len()
+        {
+            return Err(opening.corrupt("its journal is gone"));
+        }
         remove_unmarked(&**disk, directory).map_err(unusable)?;
         let kind = if has_older { TreeKind::Sled } else { config.tree.clone() };
         if !has_older {
@@ -48,12 +58,6 @@ impl Sled {
             Some(stored) => LastVersion::read(&stored)
                 .ok_or_else(|| opening.corrupt("its last version cannot be read"))?,
         };
-        let is_there = |name: &&&str| disk.file_id(&directory.join(name)).is_ok();
-        if format.as_deref() == Some(TURNS_FORMAT)
-            && TURNS.iter().filter(is_there).count() < TURNS.len()
-        {
-            return Err(opening.corrupt("its journal is gone"));
-        }
         // Before anything changes: a broken log leaves the store as it is.
         let segments = Segment::turns(&**disk, directory).map_err(|error| opening.wal(error))?;
         let mut rows = Rows::new();
@@ -88,7 +92,7 @@ impl Sled {
 }
 
 /// The mark of a directory whose log was two files that took turns.
-const TURNS_FORMAT: &str = "2\n";
+const TURNS_FORMAT: &str = "2";
 
 /// Removes what an earlier start made that did not come to its mark.
 fn remove_unmarked(disk: &dyn Disk, directory: &Path) -> std::io::Result<()> {

@@ -58,13 +58,26 @@ impl Opening<'_> {
         });
         let is_closed_elsewhere =
             matches!(state, IndexState::Closed(version) if *version != last.version);
+        let is_closed = matches!(state, IndexState::Closed(_)) && !is_closed_elsewhere;
         match end {
+            // A tree that was closed has all that the log had, whatever has become of that.
+            Ok(LogEnd { knows_begin: false, is_at_odds: false, .. })
+            | Err(WalError::Damaged(_))
+                if is_closed && last.version >= base =>
+            {
+                let end = LogEnd::at(last.version);
+                Ok(Ok(TrustedTree { tree, last, rows: Rows::new(), end }))
+            }
             Ok(end) if last.version < base || end.is_at_odds || is_closed_elsewhere => {
                 Ok(Err(RebuildReason::Version))
             }
             // The tree takes nothing that the log has not on disk.
             Ok(end) if last.version > base && !end.knows_begin => {
                 Err(self.corrupt("the journal has lost its end"))
+            }
+            // Nor does a kill take what was written.
+            Ok(end) if !is_closed && end.written > end.last => {
+                Err(self.corrupt("the journal is broken before its end"))
             }
             Ok(end) => Ok(Ok(TrustedTree { tree, last, rows, end })),
             // The log may be whole from its base on.

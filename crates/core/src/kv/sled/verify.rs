@@ -76,6 +76,22 @@ impl Sled {
     }
 }
 
+#[cfg(any(test, feature = "testing"))]
+impl Sled {
+    /// The first key of the base whose value is gone, replaced or not: without it there is no way back to the moment of the base.
+    pub(crate) fn missing_values_of_base(&self) -> Result<Option<String>, StoreError> {
+        let _held = self.hold_bases();
+        let base = self.engine.base.lock().clone();
+        for row in base.iter().flat_map(|base| base.rows()) {
+            let (key, stored) = row.map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            if self.engine.value(Row::read(stored)?)?.is_none() {
+                return Ok(Some(shown(&key)));
+            }
+        }
+        Ok(None)
+    }
+}
+
 impl Engine {
     /// The difference between a row of base and log and that of the index, if there is one.
     fn differs(

@@ -115,8 +115,10 @@ fn who_saw_a_deletion_is_not_refused_once_it_is_in_the_tree() {
     store.commit(create).wait().expect("nobody wrote it since");
 }
 
-/// The names of the values that rows point to, and of those that lie in the value log.
+/// The names of the values that rows point to, and of those that lie in the value log, but for what only the base may point to.
 fn pointed_to_and_stored(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
+    // A base that is being made lets go of values before they are deleted.
+    let _held = store.hold_bases();
     let rows = store.engine.tree.range(ALL, Order::Ascending).unwrap().map(|row| row.unwrap());
     let named = rows.filter(|(key, _)| key.as_ref() != VERSION_KEY);
     let mut named: Vec<_> = named
@@ -126,6 +128,8 @@ fn pointed_to_and_stored(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
         })
         .collect();
     let mut kept = store.engine.value_log.as_ref().unwrap().names().unwrap();
+    let of_base: Vec<_> = store.engine.kept_values.lock().names().collect();
+    kept.retain(|name| !of_base.contains(name));
     named.sort_unstable();
     kept.sort_unstable();
     (named, kept)
@@ -240,6 +244,19 @@ fn a_directory_in_use_is_refused_by_name() {
 }
 
 #[test]
+fn a_directory_in_use_whose_lock_was_taken_away_is_refused_and_nothing_in_it_is_moved() {
+    let directory = tempfile::tempdir().unwrap();
+    let held = open(directory.path());
+    std::fs::remove_file(directory.path().join("lock")).unwrap();
+    let unfinished = directory.path().join("base-00000000000000000009.new");
+    std::fs::write(&unfinished, "being made").unwrap();
+    let again = Sled::open(&SledConfig::new(directory.path()));
+    assert!(matches!(again, Err(OpenError::Locked { .. })), "{again:?}");
+    assert!(unfinished.exists());
+    held.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+}
+
+#[test]
 fn a_store_with_unsynced_blobs_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()));
@@ -342,7 +359,9 @@ fn a_memtable_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_op
     let value_log = store.engine.value_log.as_ref().unwrap();
     let names = value_log.append(&rows, next).unwrap();
     let mut replaced = Vec::new();
-    store.engine.find_replaced(&rows, &mut replaced).unwrap();
+    let mut kept = store.engine.kept_values.lock();
+    store.engine.find_replaced(&rows, next, &mut replaced, &mut kept).unwrap();
+    drop(kept);
     let mut cut = rows.clone();
     cut.retain(|key, _| key.as_ref() < 300_u32.to_be_bytes().as_slice());
     // More rows than one batch takes begin with the names of what they replace; what ends the memtable never came.

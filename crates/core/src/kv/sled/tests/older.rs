@@ -64,7 +64,7 @@ fn a_store_of_an_older_release_is_taken_over_with_what_only_its_log_holds() {
             assert_eq!(value(&store, "first"), Some(b"log".to_vec()));
             assert_eq!(value(&store, "second"), Some(b"log".to_vec()));
         }
-        assert_eq!(std::fs::read_to_string(directory.path().join("format")).unwrap(), "4\n");
+        assert_eq!(std::fs::read_to_string(directory.path().join("format")).unwrap(), "5\n");
         assert!(!directory.path().join("journal-0").exists());
     }
 }
@@ -147,20 +147,20 @@ fn the_tree_of_an_older_store_is_not_opened_where_the_disk_does_not_give_it_back
 }
 
 #[test]
-fn a_store_whose_rows_were_never_checked_is_opened_and_says_from_then_on_that_they_may_be() {
+fn a_store_of_the_formats_before_with_the_same_files_is_opened_and_says_todays_from_then_on() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.commit(put("tree", vec![1], Durability::Disk)).wait().unwrap();
     drop(store);
     let mark = directory.path().join("format");
-    std::fs::write(&mark, "3\n").unwrap();
-    for _ in 0..2 {
+    for before in ["3\n", "4\n"] {
+        std::fs::write(&mark, before).unwrap();
         assert_eq!(value(&open(directory.path()), "tree"), Some(vec![1]));
-        assert_eq!(std::fs::read_to_string(&mark).unwrap(), "4\n");
+        assert_eq!(std::fs::read_to_string(&mark).unwrap(), "5\n");
     }
     // A release of the formats before refuses that as this one refuses the next.
-    std::fs::write(&mark, "5\n").unwrap();
+    std::fs::write(&mark, "6\n").unwrap();
     let later = Sled::open(&SledConfig::new(directory.path()));
     assert!(matches!(later, Err(OpenError::Later { .. })), "{later:?}");
-    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "5\n");
+    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "6\n");
 }

@@ -9,8 +9,12 @@ use crate::kv::Version;
 use crate::kv::sled::rows::Rows;
 
 /// The magic of a file by its format, today's first.
-const MAGICS: [(Format, [u8; 8]); 3] =
-    [(Format::Timed, *b"kvjrnl03"), (Format::Synced, *b"kvjrnl02"), (Format::Plain, *b"kvjrnl01")];
+const MAGICS: [(Format, [u8; 8]); 4] = [
+    (Format::Ended, *b"kvjrnl04"),
+    (Format::Timed, *b"kvjrnl03"),
+    (Format::Synced, *b"kvjrnl02"),
+    (Format::Plain, *b"kvjrnl01"),
+];
 /// The header of a file: the magic, the salt of its checksums, their checksum.
 pub(super) const FILE_HEADER_BYTES: usize = 20;
 /// The header of a frame: the version before it, its own last one, the last one that was on disk before it was written, its time, the
@@ -22,10 +26,18 @@ const FIELD_BYTES: usize = 8;
 const ROW_HEADER_BYTES: usize = 14;
 /// The length of a value that is deleted.
 const DELETED: u32 = u32::MAX;
+/// The mark of an end: the last version before it, its kind, and the checksum of both.
+pub(super) const END_BYTES: usize = 16;
+/// Bytes that a disk writes all or not.
+const SECTOR_BYTES: u64 = 512;
+/// Bytes that a file has behind its last frame at the least: a header that was to follow, and an end.
+pub(super) const ROOM_BYTES: usize = FRAME_HEADER_BYTES + END_BYTES;
 
 /// A format of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
+    /// Each frame names the version that was synced before it, and its time; behind the last one stands an end.
+    Ended,
     /// Each frame names the version that was synced before it, and its time.
     Timed,
     /// Each names the version that was synced before it.
@@ -36,9 +48,9 @@ pub(super) enum Format {
 
 impl Format {
     /// The length of a frame's header.
-    const fn header_bytes(self) -> usize {
+    pub(super) const fn header_bytes(self) -> usize {
         match self {
-            Self::Timed => FRAME_HEADER_BYTES,
+            Self::Ended | Self::Timed => FRAME_HEADER_BYTES,
             Self::Synced => FRAME_HEADER_BYTES - FIELD_BYTES,
             Self::Plain => FRAME_HEADER_BYTES - 2 * FIELD_BYTES,
         }
@@ -66,6 +78,59 @@ fn file_header_of(magic: [u8; 8], salt: [u8; 8]) -> [u8; FILE_HEADER_BYTES] {
     header
 }
 
+/// The end of a log, which stands behind its last frame, and which the next frame is written over: without it, what is left of a file that was cut off
+/// would look like all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogEndMark {
+    /// It was written together with the frame before it, in the same sector as the end of that.
+    Written,
+    /// It was written once all before it was on disk.
+    Synced,
+}
+
+impl LogEndMark {
+    const ALL: [Self; 2] = [Self::Written, Self::Synced];
+
+    const fn kind(self) -> [u8; 4] {
+        match self {
+            Self::Written => *b"kvew",
+            Self::Synced => *b"kves",
+        }
+    }
+
+    /// Its bytes behind a version.
+    pub(super) fn bytes(self, salt: [u8; 8], last: Version) -> [u8; END_BYTES] {
+        let mut end = [0; END_BYTES];
+        let (said, sum) = end.split_at_mut(END_BYTES - 4);
+        let (version, kind) = said.split_at_mut(8);
+        version.copy_from_slice(&last.0.to_be_bytes());
+        kind.copy_from_slice(&self.kind());
+        sum.copy_from_slice(&checksum(salt, said).to_be_bytes());
+        end
+    }
+
+    /// The end at the start of `bytes`, and the version before it, if there is a whole one.
+    pub(super) fn read(bytes: &[u8], file: FileHeader) -> Option<(Self, Version)> {
+        let kind = bytes.get(8..12)?;
+        let found = Self::ALL.into_iter().find(|end| end.kind() == kind)?;
+        let last = version_at(bytes)?;
+        bytes.starts_with(&found.bytes(file.salt, last)).then_some((found, last))
+    }
+}
+
+/// The version that these bytes begin with, as both headers of frames and ends do.
+pub(super) fn version_at(bytes: &[u8]) -> Option<Version> {
+    bytes.first_chunk().map(|version| Version(u64::from_be_bytes(*version)))
+}
+
+/// Bytes for which a frame that ends here is longer, so that its last byte, the end behind it and the header that is written over that lie in one sector:
+/// whoever finds the frame whole finds one of the two.
+fn padding(end: u64) -> usize {
+    let left = (SECTOR_BYTES - end % SECTOR_BYTES) % SECTOR_BYTES;
+    // No more than a header.
+    if left < FRAME_HEADER_BYTES as u64 { left as usize + 1 } else { 0 }
+}
+
 impl FileHeader {
     /// The header of a file, or nothing if it is not whole.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
@@ -89,9 +154,11 @@ pub(super) struct FrameVersions {
     pub(super) time: u64,
 }
 
+/// Writes a frame that is to stand at `at`.
 pub(super) fn encode(
     frame: &mut Vec<u8>,
     salt: [u8; 8],
+    at: u64,
     versions: FrameVersions,
     rows: &Rows,
 ) -> io::Result<()> {
@@ -109,6 +176,7 @@ pub(super) fn encode(
         frame.extend_from_slice(key);
         frame.extend_from_slice(value.as_deref().unwrap_or_default());
     }
+    frame.resize(frame.len() + padding(at + frame.len() as u64), 0);
     if let Some((head, rows)) = frame.split_first_chunk_mut::<FRAME_HEADER_BYTES>() {
         let length = u32::try_from(rows.len()).map_err(too_long)?;
         *head = frame_header(salt, versions, length, crc32c::crc32c(rows));
@@ -177,11 +245,12 @@ impl Frame {
         let mut fields = said;
         let (previous, last) = (Version(fields.get_u64()), Version(fields.get_u64()));
         let synced = match file.format {
-            Format::Timed | Format::Synced => Version(fields.get_u64()),
+            Format::Ended | Format::Timed | Format::Synced => Version(fields.get_u64()),
             // So that every frame behind a break is damage, as it was to who wrote it.
             Format::Plain => last,
         };
-        let time = if file.format == Format::Timed { fields.get_u64() } else { 0 };
+        let is_timed = matches!(file.format, Format::Ended | Format::Timed);
+        let time = if is_timed { fields.get_u64() } else { 0 };
         let (length, sum) = (fields.get_u32() as usize, fields.get_u32());
         if previous >= last || !fits(length, rest.len()) {
             return None;
@@ -218,10 +287,12 @@ impl Iterator for FrameRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         let frame = &mut self.bytes;
-        if frame.is_empty() {
-            return None;
-        }
         let cut = WalError::Damaged("has a row that is cut short");
+        let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+        // No row has the version of none: these are the bytes for which the frame is longer.
+        if is_zero(frame.get(..8).unwrap_or(frame)) {
+            return if is_zero(frame) { None } else { Some(Err(cut)) };
+        }
         if frame.len() < ROW_HEADER_BYTES {
             return Some(Err(cut));
         }

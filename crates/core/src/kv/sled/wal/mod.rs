@@ -4,7 +4,8 @@
 //! full is sealed and the next one begun; those that a base holds are let go, and the largest of them is written anew as the next segment, so
 //! that most syncs change no length. A frame names the version before it: frames that follow each other make a chain, and what a file held
 //! before does not join it. It names the last version that was synced before it, too: what is missing up to that one is damage, what is missing
-//! beyond it a power cut took. See docs/decisions/2026-11-21-08-journal.md and 2026-11-22-12-log-is-the-truth.md.
+//! beyond it a power cut took. Behind the last frame stands an end, so that a file which somebody cut off is not taken for a whole one:
+//! docs/decisions/2026-11-26-30-ends-of-the-log.md. See docs/decisions/2026-11-21-08-journal.md and 2026-11-22-12-log-is-the-truth.md.
 
 mod frame;
 mod replay;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use self::frame::{FILE_HEADER_BYTES, FrameVersions, encode, file_header};
-pub(super) use self::replay::{LogEnd, replay};
+use self::frame::{FILE_HEADER_BYTES, FrameVersions, LogEndMark, ROOM_BYTES, encode, file_header};
+pub(super) use self::replay::{LogEnd, LogTail, replay};
 pub(super) use self::segment::{NEWEST, Segment, TURNS, is_spare, name, newest, spare_of};
 use super::Version;
 use super::rows::Rows;
@@ -134,7 +135,7 @@ impl Wal {
         number: u64,
         last: Version,
     ) -> io::Result<Self> {
-        let begun = begin_segment(&*disk, directory, &spares, number)?;
+        let begun = begin_segment(&*disk, directory, &spares, number, last)?;
         Ok(Self {
             disk,
             directory: directory.to_owned(),
@@ -178,7 +179,7 @@ impl Wal {
             SealedSegment { path: self.path(), last, bytes, rows: std::mem::take(&mut self.rows) };
         self.sealed = self.last;
         self.number += 1;
-        let begun = begin_segment(&*self.disk, &self.directory, &self.spares, self.number)?;
+        let begun = begin_segment(&*self.disk, &self.directory, &self.spares, self.number, last)?;
         self.file = begun.file;
         self.salt = begun.salt;
         self.end = FILE_HEADER_BYTES as u64;
@@ -193,14 +194,18 @@ impl Wal {
     pub(super) fn append(&mut self, rows: &Rows, last: Version, time: u64) -> io::Result<usize> {
         let mut frame = std::mem::take(&mut self.frame);
         let versions = FrameVersions { previous: self.last, last, synced: self.synced, time };
-        encode(&mut frame, self.salt, versions, rows)?;
+        encode(&mut frame, self.salt, self.end, versions, rows)?;
         let bytes = frame.len();
         let end = self.end + bytes as u64;
-        if end > self.length {
+        frame.extend_from_slice(&LogEndMark::Written.bytes(self.salt, last));
+        if end + ROOM_BYTES as u64 > self.length {
             // No more than a segment, where those are short.
             let room = usize::try_from(self.segment_bytes).unwrap_or(usize::MAX);
-            frame.resize(bytes + PREALLOCATED_BYTES.min(room), 0);
+            frame.resize(frame.len() + PREALLOCATED_BYTES.min(room).max(ROOM_BYTES), 0);
             self.length = self.end + frame.len() as u64;
+            // On disk before the frame is: so no crash leaves a file that ends within one.
+            self.file.truncate(self.length)?;
+            self.file.sync()?;
         }
         self.file.write_all_at(&frame, self.end)?;
         self.end = end;
@@ -213,14 +218,14 @@ impl Wal {
         Ok(bytes)
     }
 
-    /// Puts on disk what was appended.
+    /// Puts on disk what was appended, and says so behind it. That may come to the disk later, or not: the frame behind it would say the same.
     ///
     /// # Errors
     /// As the disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.file.sync()?;
         self.synced = self.last;
-        Ok(())
+        self.file.write_all_at(&LogEndMark::Synced.bytes(self.salt, self.last), self.end)
     }
 
     /// The last version that was appended.
@@ -241,12 +246,14 @@ struct BegunSegment {
     length: u64,
 }
 
-/// Gives a spare file, or a new one, a header and then the name of the segment: what has that name begins as a segment.
+/// Gives a spare file, or a new one, a header with an end behind it, and then the name of the segment: what has that name begins as a segment. All up to `last`
+/// is on disk.
 fn begin_segment(
     disk: &dyn Disk,
     directory: &Path,
     spares: &Spares,
     number: u64,
+    last: Version,
 ) -> io::Result<BegunSegment> {
     let path = directory.join(name(number));
     let (spare, file) = match spares.take() {
@@ -261,7 +268,8 @@ fn begin_segment(
         }
     };
     let salt = unforeseen(number).to_be_bytes();
-    file.write_all_at(&file_header(salt), 0)?;
+    let end = LogEndMark::Synced.bytes(salt, last);
+    file.write_all_at(&[&file_header(salt)[..], &end].concat(), 0)?;
     file.sync()?;
     disk.rename(&spare, &path)?;
     disk.sync_directory(directory)?;

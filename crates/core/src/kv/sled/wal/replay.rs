@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use super::frame::{FrameRows, FrameVersions, add_rows};
+use super::frame::{END_BYTES, FrameRows, FrameVersions, LogEndMark, add_rows};
 use super::segment::Segment;
 use super::{LostFrames, WalError};
+use crate::disk::Disk;
 use crate::kv::Version;
 use crate::kv::sled::rows::Rows;
 
@@ -18,12 +19,46 @@ pub(in crate::kv::sled) struct LogEnd {
     pub(in crate::kv::sled) last: Version,
     /// Frames that were left out: a power cut came before their sync, and one before them did not reach the disk.
     pub(in crate::kv::sled) lost: Option<LostFrames>,
-    /// The segment that holds the last frame, and the offset of its end.
-    pub(in crate::kv::sled) tail: Option<(PathBuf, u64)>,
+    /// The place behind the last frame.
+    pub(in crate::kv::sled) tail: Option<LogTail>,
+    /// The last version that an end beyond the last frame says was written. A power cut may take such a frame, and no kill does.
+    pub(in crate::kv::sled) written: Version,
     /// Set if the log names the version from which it began, as the end of a frame or as what comes before one.
     pub(in crate::kv::sled) knows_begin: bool,
     /// Set if that version lies within a frame.
     pub(in crate::kv::sled) is_at_odds: bool,
+}
+
+/// A place in a segment at which the log ends, or is to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::kv::sled) struct LogTail {
+    pub(in crate::kv::sled) path: PathBuf,
+    /// Its offset.
+    pub(super) end: u64,
+    /// What stands there, in a file that says where it ends.
+    pub(super) mark: Option<[u8; END_BYTES]>,
+}
+
+impl LogTail {
+    /// Cuts off what comes behind it, on disk.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(in crate::kv::sled) fn cut(&self, disk: &dyn Disk) -> io::Result<()> {
+        let mark = self.mark.as_ref().map_or(&[][..], |mark| mark.as_slice());
+        let file = disk.open_to_write(&self.path)?;
+        let kept = self.end + mark.len() as u64;
+        if file.length()? > kept {
+            if !mark.is_empty() {
+                // Before the rest goes: at no moment is there neither.
+                file.write_all_at(mark, self.end)?;
+                file.sync()?;
+            }
+            file.truncate(kept)?;
+            file.sync()?;
+        }
+        Ok(())
+    }
 }
 
 /// One frame that a replay gives.
@@ -46,9 +81,10 @@ impl ReplayedFrame<'_> {
         self.versions.time
     }
 
-    /// The offset of its end in the segment.
-    pub(in crate::kv::sled) const fn end(&self) -> u64 {
-        self.offset + self.rows.len() as u64
+    /// The place before it.
+    pub(in crate::kv::sled) fn tail_before(&self) -> LogTail {
+        let begin = self.offset.saturating_sub(self.segment.frame_header_bytes());
+        self.segment.tail(begin, self.versions.previous)
     }
 
     pub(in crate::kv::sled) fn rows(&self) -> FrameRows {
@@ -64,22 +100,27 @@ impl ReplayedFrame<'_> {
 /// Gives every frame beyond `from` to `each`, in order, until that says that it has enough.
 ///
 /// # Errors
-/// `Disk`; `Damaged` if frames are missing or broken that a later one names as synced: a crash can only tear what comes after.
+/// `Disk`; `Damaged` if frames are missing or broken that a later one, or an end, names as synced, since a crash can only tear what comes after; or if there is
+/// no end where each crash leaves one.
 pub(in crate::kv::sled) fn replay(
     segments: &[Segment],
     from: Version,
     each: &mut dyn FnMut(&ReplayedFrame<'_>) -> Result<bool, WalError>,
 ) -> Result<LogEnd, WalError> {
-    let (lost, tail) = (None, None);
-    let mut end = LogEnd { last: from, lost, tail, knows_begin: false, is_at_odds: false };
+    let mut end = LogEnd::at(from);
     for (at, segment) in segments.iter().enumerate() {
-        let next = segments.iter().skip(at + 1).find_map(|segment| segment.previous);
+        let next = segments.iter().skip(at + 1).find_map(|segment| segment.begins);
         // All of it stands before the beginning.
         if next.is_some_and(|next| next <= from) {
             end.knows_begin |= next == Some(from);
             continue;
         }
+        end.knows_begin |= segment.begins == Some(from);
         let chain = segment.chain().map_err(in_file(segment))?;
+        if chain.frames.is_empty() && segment.begins.is_some_and(|begins| begins > end.last) {
+            return Err(WalError::Damaged("has lost frames before others"));
+        }
+        let before = end.last;
         for (versions, offset, rows) in &chain.frames {
             end.knows_begin |= versions.previous == from || versions.last == from;
             if versions.last <= end.last {
@@ -103,7 +144,8 @@ pub(in crate::kv::sled) fn replay(
             }
             end.last = versions.last;
         }
-        end.tail = Some((segment.path.clone(), chain.end as u64));
+        let last = chain.frames.last().map(|(versions, ..)| versions.last).or(segment.begins);
+        end.tail = Some(segment.tail(chain.end as u64, last.unwrap_or(before)));
         if next == Some(end.last) {
             continue;
         }
@@ -114,6 +156,15 @@ pub(in crate::kv::sled) fn replay(
                 return Err(WalError::Damaged("is broken before frames that are whole"));
             }
             end.lose(versions);
+        }
+        for (mark, last) in chain.later_ends().filter(|(_, last)| *last > kept) {
+            if mark == LogEndMark::Synced {
+                return Err(WalError::Damaged("is broken before its end"));
+            }
+            end.written = end.written.max(last);
+        }
+        if next.is_none() && !chain.is_ended(before) {
+            return Err(WalError::Damaged("has lost its end"));
         }
     }
     Ok(end)
@@ -126,6 +177,12 @@ fn in_file(segment: &Segment) -> impl FnOnce(io::Error) -> WalError {
 }
 
 impl LogEnd {
+    /// The end of a log that has nothing beyond a version.
+    pub(in crate::kv::sled) const fn at(last: Version) -> Self {
+        let written = Version::ABSENT;
+        Self { last, lost: None, tail: None, written, knows_begin: false, is_at_odds: false }
+    }
+
     fn lose(&mut self, frame: FrameVersions) {
         let before = self.lost.map_or(frame.last, |lost| lost.last);
         self.lost = Some(LostFrames { kept: self.last, last: frame.last.max(before) });

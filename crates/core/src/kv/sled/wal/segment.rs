@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::LogTail;
 use super::WalError;
-use super::frame::{FILE_HEADER_BYTES, FRAME_HEADER_BYTES, FileHeader, Frame, FrameVersions};
+use super::frame::{
+    FILE_HEADER_BYTES, FRAME_HEADER_BYTES, FileHeader, Format, Frame, FrameVersions, LogEndMark,
+    ROOM_BYTES, version_at,
+};
 use crate::disk::{Disk, DiskFile};
 use crate::kv::Version;
 
@@ -96,12 +100,11 @@ pub(in crate::kv::sled) struct Segment {
     header: FileHeader,
     /// The version before its first frame; none if it has no frame.
     pub(in crate::kv::sled) previous: Option<Version>,
+    /// The version behind which it was begun, where that can be told: of one without frames by the end that it began with.
+    pub(super) begins: Option<Version>,
 }
 
 impl Segment {
-    /// The length of one without frames.
-    pub(in crate::kv::sled) const EMPTY_BYTES: u64 = FILE_HEADER_BYTES as u64;
-
     /// The segments in a directory, in order.
     ///
     /// # Errors
@@ -165,7 +168,8 @@ impl Segment {
         let first = bytes.get(FILE_HEADER_BYTES..).unwrap_or_default();
         // A frame of an older format is shorter, so its header is there as well.
         let previous = Frame::peek(first, header).map(|frame| frame.versions.previous);
-        Ok(Some(Self { number, path, file, header, previous }))
+        let begins = previous.or_else(|| Some(LogEndMark::read(first, header)?.1));
+        Ok(Some(Self { number, path, file, header, previous, begins }))
     }
 
     /// Its length; 0 if that cannot be told now.
@@ -191,6 +195,32 @@ impl Segment {
         let read = self.file.read_at(&mut bytes, 0)?;
         bytes.truncate(read);
         Ok(Chain::of(bytes.into(), self.header))
+    }
+
+    /// The place behind a version, at an offset at which a frame ends or begins.
+    pub(super) fn tail(&self, end: u64, last: Version) -> LogTail {
+        let is_ended = self.header.format == Format::Ended;
+        let mark = is_ended.then(|| LogEndMark::Synced.bytes(self.header.salt, last));
+        LogTail { path: self.path.clone(), end, mark }
+    }
+
+    /// The length of the header of a frame.
+    pub(super) const fn frame_header_bytes(&self) -> u64 {
+        self.header.format.header_bytes() as u64
+    }
+
+    /// Ends a copy that was made while it was written at its last whole frame, and gives the version of that.
+    ///
+    /// # Errors
+    /// As [`Segment::all`].
+    pub(in crate::kv::sled) fn end_copy(disk: &dyn Disk, path: &Path) -> Result<Version, WalError> {
+        let number = number_of(path).unwrap_or_default();
+        let segment = Self::read(number, path.to_owned(), disk.open(path)?)?.ok_or(NO_HEADER)?;
+        let chain = segment.chain()?;
+        let last = chain.frames.last().map(|(versions, ..)| versions.last).or(segment.begins);
+        let last = last.ok_or(WalError::Damaged("has lost its end"))?;
+        segment.tail(chain.end as u64, last).cut(disk)?;
+        Ok(last)
     }
 
     /// Bytes at an offset, as many as were asked for.
@@ -231,6 +261,38 @@ impl Chain {
             frames.push((frame.versions, rows, bytes.slice(rows..at)));
         }
         Self { frames, end: at, rest: bytes.slice(at.min(bytes.len())..), header }
+    }
+
+    /// Returns whether there is behind the last frame what stands there whenever a crash comes: an end, or the beginning of the frame that was to be written
+    /// over it. `before` is the version before this file.
+    pub(super) fn is_ended(&self, before: Version) -> bool {
+        if self.header.format != Format::Ended {
+            return true;
+        }
+        let rest = &self.rest;
+        let found = version_at(rest);
+        let last = self.frames.last().map(|(versions, ..)| versions.last);
+        if let Some(last) = last
+            && found != Some(last)
+        {
+            return false;
+        }
+        if LogEndMark::read(rest, self.header).is_some() {
+            return true;
+        }
+        if let Some(next) = Frame::peek(rest, self.header) {
+            return next.header + next.length + ROOM_BYTES <= rest.len();
+        }
+        // A write that came short may have left a part of a header. A file without any version before it was never written before, and begins with a frame
+        // and all its room.
+        let last = last.unwrap_or(before);
+        found == Some(last) && last != Version::ABSENT && rest.len() >= ROOM_BYTES
+    }
+
+    /// Ends behind the last frame, at any place, with the versions before them.
+    pub(super) fn later_ends(&self) -> impl Iterator<Item = (LogEndMark, Version)> + '_ {
+        let starts = (0..self.rest.len()).filter_map(|at| self.rest.get(at..));
+        starts.filter_map(|bytes| LogEndMark::read(bytes, self.header))
     }
 
     /// Whole frames behind the end of the chain, at any place.

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use bytes::Bytes;
 
-use super::frame::frame_header;
+use super::frame::{END_BYTES, frame_header};
 use super::*;
 use crate::disk::SystemDisk;
 
@@ -94,24 +94,41 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_file_that_is_cut_anywhere_gives_all_frames_before_the_cut(
+    fn a_file_that_is_cut_or_overwritten_from_anywhere_on_is_named_unless_all_frames_and_the_end_are_there(
         groups in vec(group(), 1..6),
         cut in any::<prop::sample::Index>(),
+        fill in proptest::option::of(any::<u8>()),
     ) {
         let directory = tempfile::tempdir().unwrap();
         let (_, ends) = written(directory.path(), &groups);
         let file = first(directory.path());
-        let cut = FILE_HEADER_BYTES + cut.index(ends.last().unwrap() - FILE_HEADER_BYTES + 1);
-        let bytes = std::fs::read(&file).unwrap();
-        std::fs::write(&file, &bytes[..cut]).unwrap();
+        let end = ends.last().unwrap() + END_BYTES;
+        let cut = FILE_HEADER_BYTES + cut.index(end - FILE_HEADER_BYTES + 40);
+        let mut bytes = std::fs::read(&file).unwrap();
+        match fill {
+            Some(byte) => bytes[cut..].fill(byte),
+            None => bytes.truncate(cut),
+        }
+        std::fs::write(&file, bytes).unwrap();
         let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
-        let found = recovered(directory.path(), 10).unwrap();
-        prop_assert_eq!(found.rows, model(&groups[..whole]));
-        prop_assert_eq!(found.last, Version(10 + whole as u64));
+        match recovered(directory.path(), 10) {
+            // What was overwritten with all that comes behind it looks like a frame that was torn.
+            Ok(found) if whole < groups.len() && found.last == Version(10 + whole as u64) => {
+                prop_assert!(fill.is_some() && cut >= ends[whole] + 7, "cut at {} of {:?}", cut, ends);
+                prop_assert_eq!(found.rows, model(&groups[..whole]));
+            }
+            Ok(found) => {
+                // Bytes that are what was there are no damage, and those of the end that come behind its version no loss.
+                prop_assert!(cut >= ends.last().unwrap() + 7, "cut at {} of {:?}", cut, ends);
+                prop_assert_eq!(found.rows, model(&groups));
+                prop_assert_eq!(found.last, Version(10 + groups.len() as u64));
+            }
+            Err(error) => prop_assert!(cut < end, "{}", error),
+        }
     }
 
     #[test]
-    fn a_flipped_byte_costs_the_last_frame_at_the_most_and_else_is_named(
+    fn a_flipped_bit_in_any_frame_that_was_synced_is_named(
         groups in vec(group(), 1..6),
         at in any::<prop::sample::Index>(),
         bit in 0..8_u8,
@@ -123,13 +140,8 @@ proptest! {
         let at = at.index(*ends.last().unwrap());
         bytes[at] ^= 1 << bit;
         std::fs::write(&file, bytes).unwrap();
-        match recovered(directory.path(), 10) {
-            Ok(found) => {
-                prop_assert!(at >= ends[groups.len() - 1], "byte {} of {:?}", at, ends);
-                prop_assert_eq!(found.rows, model(&groups[..groups.len() - 1]));
-            }
-            Err(error) => prop_assert!(at < ends[groups.len() - 1], "{}", error),
-        }
+        let found = recovered(directory.path(), 10);
+        prop_assert!(found.is_err(), "byte {} of {:?}: {:?}", at, ends, found);
     }
 
     #[test]
@@ -145,11 +157,14 @@ proptest! {
         let file = first(directory.path());
         let mut bytes = std::fs::read(&file).unwrap();
         bytes[ends[torn]..ends[torn + 1]].fill(0);
+        // What stood in that sector before.
+        let salt = bytes[8..16].try_into().unwrap();
+        let end = LogEndMark::Written.bytes(salt, Version(10 + torn as u64));
+        bytes[ends[torn]..ends[torn] + END_BYTES].copy_from_slice(&end);
         std::fs::write(&file, bytes).unwrap();
         match recovered(directory.path(), 10) {
             Ok(found) => {
-                // A frame that nothing follows is not told from one that never was.
-                prop_assert!(torn >= synced || torn + 1 == groups.len() || synced == groups.len());
+                prop_assert!(torn >= synced);
                 prop_assert_eq!(found.rows, model(&groups[..torn]));
                 prop_assert_eq!(found.last, Version(10 + torn as u64));
                 let lost = (torn + 1 < groups.len()).then_some(LostFrames {
@@ -181,6 +196,49 @@ proptest! {
         std::fs::write(first(directory.path()), bytes).unwrap();
         let _ = recovered(directory.path(), 0);
     }
+}
+
+#[test]
+fn the_end_of_a_frame_shares_its_sector_with_the_last_byte_and_with_the_header_that_follows() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut wal = start(directory.path(), 1, Version(0));
+    for number in 1..600_u64 {
+        let before = wal.end;
+        let value = vec![(1, Some(vec![7; (number * 13 % 700) as usize]))];
+        wal.append(&rows_of(&value, number), Version(number), 0).unwrap();
+        assert_eq!((wal.end - 1) / 512, (wal.end + frame::FRAME_HEADER_BYTES as u64 - 1) / 512);
+        assert!(wal.end - before < 900 && wal.end + 60 <= wal.bytes());
+    }
+    assert_eq!(recovered(directory.path(), 0).unwrap().last, Version(599));
+}
+
+#[test]
+fn a_segment_that_has_no_frame_yet_tells_that_one_before_it_was_cut_off() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut wal, ends) = written(directory.path(), &[vec![(1, None)], vec![(2, None)]]);
+    wal.sync().unwrap();
+    let _next = start(directory.path(), 2, Version(12));
+    assert_eq!(recovered(directory.path(), 10).unwrap().last, Version(12));
+    let bytes = std::fs::read(first(directory.path())).unwrap();
+    std::fs::write(first(directory.path()), &bytes[..ends[1]]).unwrap();
+    let cut = recovered(directory.path(), 10);
+    assert!(matches!(cut, Err(WalError::Damaged("has lost frames before others"))), "{cut:?}");
+}
+
+#[test]
+fn a_copy_that_is_made_while_frames_are_written_ends_at_its_last_whole_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let groups: Vec<Group> = (0..6).map(|key| vec![(key, Some(vec![key; 900]))]).collect();
+    let (_, ends) = written(directory.path(), &groups);
+    let file = first(directory.path());
+    let mut bytes = std::fs::read(&file).unwrap();
+    // A page that was read before the fourth frame was written, and one behind it that was read later.
+    bytes[ends[3] + 100..ends[4]].fill(0);
+    std::fs::write(&file, &bytes).unwrap();
+    assert!(recovered(directory.path(), 10).is_err());
+    assert_eq!(Segment::end_copy(&SystemDisk, &file).unwrap(), Version(13));
+    let found = recovered(directory.path(), 10).unwrap();
+    assert_eq!((found.last, found.rows), (Version(13), model(&groups[..3])));
 }
 
 #[test]
@@ -281,13 +339,13 @@ fn a_value_that_looks_like_a_frame_is_a_value() {
     let inner = rows_of(&[(1, Some(vec![1]))], 99);
     let (previous, last, synced) = (Version(98), Version(99), Version(98));
     let versions = FrameVersions { previous, last, synced, time: 0 };
-    encode(&mut frame, [0; 8], versions, &inner).unwrap();
+    encode(&mut frame, [0; 8], 0, versions, &inner).unwrap();
     let rows = rows_of(&[(2, Some(frame))], 11);
     wal.append(&rows, Version(11), 0).unwrap();
     let file = first(directory.path());
     let mut bytes = std::fs::read(&file).unwrap();
     // Torn at its head, so that the rest of the frame is searched.
-    bytes[FILE_HEADER_BYTES] ^= 1;
+    bytes[FILE_HEADER_BYTES + 20] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     assert_eq!(recovered(directory.path(), 10).unwrap().last, Version(10));
 }
@@ -317,7 +375,7 @@ fn plain_file(versions: std::ops::RangeInclusive<u64>) -> Vec<u8> {
             synced: Version(0),
             time: 0,
         };
-        encode(&mut today, salt, at, &rows_of(&[(1, Some(vec![1]))], version)).unwrap();
+        encode(&mut today, salt, 0, at, &rows_of(&[(1, Some(vec![1]))], version)).unwrap();
         let (head, rows) = today.split_at(frame::FRAME_HEADER_BYTES);
         let said = [&head[..16], &head[32..40]].concat();
         let sum = crc32c::crc32c_append(crc32c::crc32c(&salt), &said);
