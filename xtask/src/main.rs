@@ -9,6 +9,7 @@
 mod bench;
 mod check;
 mod run;
+mod simulation;
 mod task;
 
 use std::process::ExitCode;
@@ -38,8 +39,8 @@ enum Task {
     E2e(e2e::Arguments),
     /// Kill the real binaries, cut their power, and look for what was lost
     Crash(crash::Arguments),
-    /// Drive several instances of each service on one store: races, kills, pauses, falls of the store
-    Scale,
+    /// Drive several instances of each service on PostgreSQL and on etcd: races, kills, pauses, cut networks, falls of the store
+    Scale(scale::Arguments),
     /// Measure, in a release build, against the machine's own limits
     Bench(task::bench::Arguments),
     /// Check that services stand alone, that domains stay pure, and that no imports run in a circle
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
         Task::Soak(arguments) => soak::run(&arguments),
         Task::E2e(arguments) => e2e::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),
-        Task::Scale => scale::run().map(|summary| println!("{summary}")),
+        Task::Scale(arguments) => scale::run(&arguments),
         Task::Bench(arguments) => task::bench::run(&arguments),
         Task::Purity(arguments) => purity::run(&arguments),
         Task::Licences => licences::check().map(|summary| println!("{summary}")),

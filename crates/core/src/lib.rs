@@ -34,6 +34,8 @@ pub mod free_ports;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod id;
+#[cfg(all(feature = "testing", any(feature = "host", feature = "object-store")))]
+mod installed_clients;
 pub mod kv;
 pub mod pending;
 pub mod queue;

@@ -145,7 +145,7 @@ fn escape(text: &str) -> String {
 }
 
 /// The processor and the kernel, so that numbers are compared with their like.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
         processor.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));

@@ -9,7 +9,7 @@ use crate::run::workspace::{list, metadata, text};
 /// The features that are an engine on another machine, in whichever member.
 const REMOTE_ENGINES: [&str; 3] = ["etcd", "object-store", "postgres"];
 
-/// The one of them that `cargo xtask soak` builds by itself: it brings gRPC, which the tests that run each time have no time for.
+/// The one of them that `cargo xtask scale` alone builds: it brings gRPC, which the tests that run each time have no time for.
 const SOAKED: &str = "etcd";
 
 /// Every feature that needs no other machine, as `--features` takes them; of one package, or of all.
@@ -26,6 +26,14 @@ pub(crate) fn local(package: Option<&str>) -> Result<String> {
 /// If cargo fails.
 pub(crate) fn with_engines() -> Result<String> {
     Ok(chosen(&members()?, None, |feature| feature != SOAKED))
+}
+
+/// Every feature of the workspace, as `--features` takes them.
+///
+/// # Errors
+/// If cargo fails.
+pub(crate) fn all() -> Result<String> {
+    Ok(chosen(&members()?, None, |_| true))
 }
 
 /// The names of the test programs that an engine on another machine is needed for, but for the one that is built by itself.

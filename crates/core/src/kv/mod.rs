@@ -63,6 +63,8 @@ pub use raced::Raced;
 pub use run::{clear, read, run, run_blocking, settle};
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 pub use shared::{SharedKeyValue, SharedStats, StoreConnection};
+#[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "testing"))]
+pub use shared::{StoreServer, Weather, Wire};
 pub use span::{Bounds, Order, Span};
 #[cfg(any(test, feature = "testing"))]
 pub use stalled::Stalled;

@@ -1,10 +1,12 @@
 //! Members that fall or are cut off, under load: nothing that was acknowledged is lost, and nothing is applied twice.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use triptych_core::kv::{Batch, EtcdCluster, KeyValue, SharedKeyValue};
+use triptych_core::kv::{Batch, EtcdCluster, KeyValue, SharedKeyValue, Wire};
 
 use super::load::under_load;
+use super::wire::under_all_weathers;
 
 /// The leader, once there is one.
 fn leader(cluster: &RefCell<EtcdCluster>) -> usize {
@@ -114,4 +116,12 @@ fn a_lease_that_ended_early_costs_another_attempt_and_no_batch() {
     assert!(ended >= 3_600, "an id is forgotten after {ended} seconds");
     put("two");
     assert_eq!(store.get(b"k").unwrap().value, Some("two".into()));
+}
+
+#[test]
+fn a_wire_that_is_cut_at_random_bytes_and_loses_answers_loses_no_batch_and_applies_none_twice() {
+    let cluster = super::shared_cluster();
+    let wire = Wire::start(&cluster.addresses(), 1).unwrap();
+    let own: Vec<_> = wire.addresses().iter().map(ToString::to_string).collect();
+    under_all_weathers(&Arc::new(super::at(&format!("etcd://{}", own.join(",")), "wired")), &wire);
 }

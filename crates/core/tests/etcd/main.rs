@@ -16,6 +16,8 @@ mod operations;
 mod refusal;
 mod same_answers;
 mod url;
+#[path = "../engines/wire.rs"]
+mod wire;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};

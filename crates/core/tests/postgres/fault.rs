@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use triptych_core::kv::{Batch, KeyValue, PostgresServer, SharedKeyValue};
+use triptych_core::kv::{Batch, KeyValue, PostgresServer, SharedKeyValue, Wire};
 
 use super::load::under_load;
+use super::wire::under_all_weathers;
 
 #[test]
 fn connections_that_are_cut_during_commits_lose_nothing_and_apply_nothing_twice() {
@@ -73,4 +74,12 @@ fn ids_of_old_batches_are_forgotten_and_those_of_young_ones_are_not() {
     server.run("UPDATE old.batches SET at = now() - INTERVAL '2 hours' WHERE ver = (SELECT min(ver) FROM old.batches)").unwrap();
     store.forget_old_ids().unwrap();
     assert_eq!(server.run("SELECT count(*) FROM old.batches").unwrap(), "1");
+}
+
+#[test]
+fn a_wire_that_is_cut_at_random_bytes_and_loses_answers_loses_no_batch_and_applies_none_twice() {
+    let server = super::shared_server();
+    let wire = Wire::start(&[server.address()], 1).unwrap();
+    let own = format!("postgres://triptych@{}/postgres", wire.addresses()[0]);
+    under_all_weathers(&Arc::new(super::at(&own, "wired")), &wire);
 }

@@ -17,6 +17,8 @@ mod refusal;
 mod same_answers;
 mod thread;
 mod url;
+#[path = "../engines/wire.rs"]
+mod wire;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};

@@ -1,6 +1,6 @@
 //! Servers that are not there yet, and servers that must not be used.
 
-use triptych_core::kv::{KeyValue, PostgresServer, SharedKeyValue, StoreError};
+use triptych_core::kv::{Batch, KeyValue, PostgresServer, SharedKeyValue, StoreError};
 
 use super::{PATIENCE, at, open, shared_server, unreached};
 
@@ -69,4 +69,23 @@ fn several_instances_that_start_at_once_make_one_schema() {
         store.wait_until_reached(PATIENCE).unwrap();
     }
     assert_eq!(server.run("SELECT count(*) FROM shared.facts").unwrap(), "1");
+}
+
+#[test]
+fn an_engine_that_runs_while_a_later_release_moves_the_schema_on_writes_nothing_more() {
+    let server = shared_server();
+    let store = open(&server, "moved");
+    let put = |value: &'static str| {
+        let writes = vec![("k".into(), Some(value.into()))];
+        store.commit(Batch { writes, ..Batch::default() }).wait()
+    };
+    put("before").unwrap();
+    server.run("UPDATE moved.facts SET value = '2' WHERE name = 'format'").unwrap();
+    let refused = loop {
+        if let Err(error) = put("meanwhile") {
+            break error.to_string();
+        }
+    };
+    assert!(refused.contains("of format 2, which a later release made"), "{refused}");
+    assert!(store.health().unwrap_err().contains("a later release"), "{:?}", store.health());
 }

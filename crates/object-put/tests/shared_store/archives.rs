@@ -1,11 +1,11 @@
-//! Exports that are imported into other engines: from PostgreSQL to a data directory and on to another PostgreSQL.
+//! Exports that are imported into other engines: from a shared store to a data directory and on to another shared store.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use triptych_core::host::testing::{Client, Instance};
-use triptych_core::kv::PostgresServer;
+use triptych_core::host::testing::{Client, Instance, SharedBodies};
+use triptych_core::kv::StoreServer;
 
 use crate::instance::{Asks, ROOT_KEY, sharing};
 
@@ -37,13 +37,13 @@ fn refused(arguments: &[&str], place: &[String]) -> String {
 }
 
 /// The flags of a sub-command that uses a store, with its bodies beside those of its instances.
-fn place(folder: &Path, name: &str, store: &PostgresServer) -> Vec<String> {
-    let bodies = folder.join("bodies");
-    std::fs::create_dir_all(&bodies).unwrap();
+fn place(folder: &Path, name: &str, store: &StoreServer) -> Vec<String> {
+    std::fs::create_dir_all(folder).unwrap();
+    let bodies = SharedBodies::of(folder).unwrap();
     [
         ("--data", folder.join(name).display().to_string()),
         ("--store", store.url()),
-        ("--blobs", format!("file://{}", bodies.display())),
+        ("--blobs", bodies.url().to_owned()),
     ]
     .into_iter()
     .flat_map(|(flag, value)| [flag.to_owned(), value])
@@ -83,7 +83,7 @@ fn fill(client: Client) {
 fn an_export_moves_from_a_shared_store_to_a_directory_and_on_to_another_store_also_when_it_is_killed()
  {
     let folder = tempfile::tempdir().unwrap();
-    let (first, second) = (PostgresServer::start().unwrap(), PostgresServer::start().unwrap());
+    let (first, second) = (StoreServer::start().unwrap(), StoreServer::start().unwrap());
     let [of_first, of_second] = ["first", "second"].map(|name| folder.path().join(name));
     std::fs::create_dir_all(&of_first).unwrap();
     std::fs::create_dir_all(&of_second).unwrap();

@@ -7,7 +7,7 @@ use std::thread::scope;
 
 use md5::{Digest as _, Md5};
 use triptych_core::host::testing::{Answer, Client, Instance, until};
-use triptych_core::kv::PostgresServer;
+use triptych_core::kv::StoreServer;
 
 use crate::condition::Condition;
 use crate::history::{Event, History, Model, is_linearizable};
@@ -21,7 +21,7 @@ const CALLS_BETWEEN: usize = 150;
 
 /// A call and its answer.
 #[derive(Debug, Clone)]
-enum Call {
+pub(crate) enum Call {
     Put {
         condition: Condition,
         status: u16,
@@ -40,7 +40,7 @@ enum Call {
 }
 
 /// An object, by its tag, or none.
-struct OneKey;
+pub(crate) struct OneKey;
 
 impl Model for OneKey {
     type State = Option<String>;
@@ -67,10 +67,10 @@ impl Model for OneKey {
 }
 
 /// A thing that happens to the instances or their store.
-type Fault<'f> = &'f mut dyn FnMut(&mut [Instance]);
+pub(crate) type Fault<'f> = &'f mut dyn FnMut(&mut [Instance]);
 
 /// The calls of all clients, each with the number of its key.
-type Recorded = History<(usize, Call)>;
+pub(crate) type Recorded = History<(usize, Call)>;
 
 fn name(key: usize) -> String {
     format!("judged-{key:04}")
@@ -173,7 +173,7 @@ fn call_until(
 }
 
 /// The calls of each key; those without an answer may still happen after all others.
-fn by_key(recorded: Recorded) -> BTreeMap<usize, Vec<Event<Call>>> {
+pub(crate) fn by_key(recorded: Recorded) -> BTreeMap<usize, Vec<Event<Call>>> {
     let mut keys = BTreeMap::<usize, Vec<_>>::new();
     for Event { begun, mut answered, call: (key, call) } in recorded.into_events() {
         if matches!(call, Call::LostPut { .. } | Call::LostDelete) {
@@ -186,7 +186,7 @@ fn by_key(recorded: Recorded) -> BTreeMap<usize, Vec<Event<Call>>> {
 
 /// Lets two clients of each instance call while `faults` come one after another; gives what they saw, with a read of each key through each
 /// instance after all of it.
-fn recorded(instances: &mut [Instance], faults: &mut [Fault<'_>]) -> Recorded {
+pub(crate) fn recorded(instances: &mut [Instance], faults: &mut [Fault<'_>]) -> Recorded {
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     let (recorded, taken, stop) = (Recorded::new(), AtomicUsize::new(0), AtomicBool::new(false));
     scope(|scope| {
@@ -223,7 +223,7 @@ fn read_again(client: Client, key: usize, recorded: &Recorded) {
 #[test]
 fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_lost_object_is_found_out()
  {
-    let (mut server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (mut server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     let recorded = recorded(
@@ -243,10 +243,7 @@ fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_los
                 until(|| (0..INSTANCES).find(others)).unwrap();
                 instances[first].wake().unwrap();
             },
-            &mut |_| {
-                server.crash().unwrap();
-                server.resume().unwrap();
-            },
+            &mut |_| (0..server.falls()).for_each(|number| server.fall(number).unwrap()),
             &mut |instances| {
                 instances[1].kill();
                 instances[1].start().unwrap();
@@ -256,9 +253,7 @@ fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_los
     // One acknowledged object is taken away behind the instances' backs, and read again.
     let is_there = |key: &usize| clients[0].tag(&name(*key)).is_some();
     let lost = (0..).find(is_there).unwrap();
-    let is_lost = format!("position('{}'::bytea IN k) > 0", name(lost));
-    let taken = server.run(&format!("DELETE FROM object_put.kv WHERE {is_lost} RETURNING 1"));
-    assert!(!taken.unwrap().is_empty());
+    assert_ne!(server.take_away("object_put", &name(lost)).unwrap(), 0);
     read_again(clients[1], lost, &recorded);
     let keys = by_key(recorded);
     assert!(keys.len() >= 5 * CALLS_BETWEEN / CALLS_OF_A_KEY, "{} keys", keys.len());

@@ -18,14 +18,21 @@ pub(crate) fn alone(folder: &Path, number: usize, store: &str) -> Instance {
     of_seed(folder, number, store, SEED).started_with(&["--part-bytes-min", "1"])
 }
 
-/// The same with another seed, and parts of the length that clients know.
+/// An instance with a store of its own on its disk, not started.
+pub(crate) fn on_disk(folder: &Path, number: usize) -> Instance {
+    let program = env!("CARGO_BIN_EXE_object-put");
+    let instance = Instance::on_disk(program, folder, number, SEED).unwrap();
+    instance.started_with(&["--root-key", ROOT_KEY, "--part-bytes-min", "1"])
+}
+
+/// As [`alone`] with another seed, and parts of the length that clients know.
 pub(crate) fn of_seed(folder: &Path, number: usize, store: &str, seed: &str) -> Instance {
     let program = env!("CARGO_BIN_EXE_object-put");
     let instance = Instance::new(program, folder, number, store, seed).unwrap();
     instance.started_with(&["--root-key", ROOT_KEY])
 }
 
-/// The same with bodies that all instances of `folder` share.
+/// As [`alone`], with bodies that all instances of `folder` share.
 pub(crate) fn sharing(folder: &Path, number: usize, store: &str) -> Instance {
     alone(folder, number, store).sharing_bodies().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Three instances of the binary on one PostgreSQL and one place for bodies: races between them, and what kills and falls leave.
+//! Three instances of the binary on one store and one place for bodies: races between them, and what kills and falls leave.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,18 +15,20 @@ mod histories;
 #[path = "../history/mod.rs"]
 mod history;
 mod instance;
+mod same_answers;
+mod wires;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 
 use instance::{Asks, alone, sharing};
 use triptych_core::host::testing::{Client, Instance, until};
-use triptych_core::kv::PostgresServer;
+use triptych_core::kv::StoreServer;
 
 const INSTANCES: usize = 3;
 
 /// Instances that run on one store, with their bodies in one place.
-fn started(server: &PostgresServer, folder: &tempfile::TempDir) -> Vec<Instance> {
+fn started(server: &StoreServer, folder: &tempfile::TempDir) -> Vec<Instance> {
     let mut instances: Vec<_> =
         (0..INSTANCES).map(|number| sharing(folder.path(), number, &server.url())).collect();
     // All at once: they make one schema and one seed.
@@ -37,7 +39,7 @@ fn started(server: &PostgresServer, folder: &tempfile::TempDir) -> Vec<Instance>
 
 #[test]
 fn of_clients_that_create_one_object_through_several_instances_exactly_one_wins() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     for round in 0..25 {
@@ -133,27 +135,40 @@ fn nothing_is_lost(
 
 #[test]
 fn an_instance_that_is_killed_under_load_loses_nothing_that_was_acknowledged() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
-    nothing_is_lost(&mut instances, 6, |number, instances| {
-        instances[number % INSTANCES].kill();
-        instances[number % INSTANCES].start().unwrap();
-    });
+    nothing_is_lost(&mut instances, 6, kill_one);
+}
+
+/// Kills the instance whose turn it is, and starts it again.
+fn kill_one(number: usize, instances: &mut [Instance]) {
+    instances[number % INSTANCES].kill();
+    instances[number % INSTANCES].start().unwrap();
+}
+
+/// Faults that the tests of each time have no time for: `cargo xtask scale` runs them.
+mod long {
+    use super::*;
+
+    #[test]
+    fn instances_that_are_killed_twenty_times_under_load_lose_nothing_that_was_acknowledged() {
+        let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
+        let mut instances = started(&server, &folder);
+        nothing_is_lost(&mut instances, 20, kill_one);
+    }
 }
 
 #[test]
 fn a_store_that_falls_under_load_loses_nothing_that_was_acknowledged() {
-    let (mut server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (mut server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
-    nothing_is_lost(&mut instances, 2, |_, _| {
-        server.crash().unwrap();
-        server.resume().unwrap();
-    });
+    let falls = server.falls().max(2);
+    nothing_is_lost(&mut instances, falls, |number, _| server.fall(number).unwrap());
 }
 
 #[test]
 fn a_client_that_asks_once_more_sees_no_error_while_instances_are_replaced_one_by_one() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -204,7 +219,7 @@ fn a_client_that_asks_once_more_sees_no_error_while_instances_are_replaced_one_b
 
 #[test]
 fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
-    let (mut server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (mut server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     server.crash().unwrap();
     let mut instance = alone(folder.path(), 0, &server.url());
     instance.begin().unwrap();
@@ -216,7 +231,8 @@ fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
     };
     assert_eq!(waiting.status, 503);
     let said = String::from_utf8(waiting.body).unwrap();
-    assert!(said.starts_with("not ready: postgres://triptych@127.0.0.1:"), "{said}");
+    let shown = ["not ready: postgres://triptych@127.0.0.1:", "not ready: etcd://10."];
+    assert!(shown.iter().any(|start| said.starts_with(start)), "{said}");
     assert_eq!(client.get("/_ops/health/live").unwrap().status, 200);
     let refused = client.put("early", &[], b"early").unwrap();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
@@ -230,7 +246,7 @@ fn an_instance_starts_while_the_store_is_away_says_so_and_is_ready_by_itself() {
 
 #[test]
 fn instances_share_one_root_key_or_do_not_start() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut first = alone(folder.path(), 0, &server.url());
     let second = alone(folder.path(), 1, &server.url());
     let without = first.refused(&[]).unwrap();
@@ -243,7 +259,7 @@ fn instances_share_one_root_key_or_do_not_start() {
     let refused = twin.refused(&["--root-key", instance::ROOT_KEY]).unwrap();
     assert!(refused.contains("another instance keeps its bodies there"), "{refused}");
     // Bodies of other records are not taken for theirs.
-    let others = PostgresServer::start().unwrap();
+    let others = StoreServer::start().unwrap();
     first.kill();
     let astray = alone(folder.path(), 0, &others.url());
     let refused = astray.refused(&["--root-key", instance::ROOT_KEY]).unwrap();
@@ -252,7 +268,7 @@ fn instances_share_one_root_key_or_do_not_start() {
 
 #[test]
 fn of_swaps_of_one_object_through_several_instances_none_is_lost() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     assert_eq!(clients[0].put("counter", &[], b"0").unwrap().status, 200);
@@ -286,7 +302,7 @@ fn of_swaps_of_one_object_through_several_instances_none_is_lost() {
 
 #[test]
 fn an_upload_takes_its_parts_and_its_end_at_whichever_instance() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     let begun = clients[0].ask("POST", "/open/whole?uploads", &[], b"").unwrap();
@@ -336,7 +352,7 @@ fn an_upload_takes_its_parts_and_its_end_at_whichever_instance() {
 
 #[test]
 fn a_clock_that_is_set_in_the_store_is_that_of_all_instances_and_of_those_that_come_later() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
     let offset = |client: Client| client.get("/_ops/clock").unwrap().json()["offsetMs"].clone();
@@ -370,7 +386,7 @@ fn keeper(instances: &[Instance]) -> Option<usize> {
 
 #[test]
 fn one_instance_does_the_work_by_the_clock_until_it_is_paused_for_too_long() {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let instances = started(&server, &folder);
     let first = until(|| keeper(&instances)).unwrap();
     instances[first].pause().unwrap();

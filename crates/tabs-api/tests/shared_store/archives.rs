@@ -1,12 +1,12 @@
-//! Exports that are imported into other engines: from PostgreSQL to a data directory and on to another PostgreSQL.
+//! Exports that are imported into other engines: from a shared store to a data directory and on to another shared store.
 
 use std::path::Path;
 use std::process::Command;
 
 use triptych_core::host::testing::Instance;
-use triptych_core::kv::PostgresServer;
+use triptych_core::kv::StoreServer;
 
-use crate::{count, create, started, tabs};
+use crate::{count_of, create, started, tabs};
 
 fn done(arguments: &[&str], place: &[String]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tabs-api"));
@@ -16,7 +16,7 @@ fn done(arguments: &[&str], place: &[String]) {
 }
 
 /// The flags of a sub-command that uses a store.
-fn place(folder: &Path, name: &str, store: &PostgresServer) -> Vec<String> {
+fn place(folder: &Path, name: &str, store: &StoreServer) -> Vec<String> {
     let data = folder.join(name).display().to_string();
     ["--data".to_owned(), data, "--store".to_owned(), store.url()].into()
 }
@@ -24,7 +24,7 @@ fn place(folder: &Path, name: &str, store: &PostgresServer) -> Vec<String> {
 #[test]
 fn a_profile_goes_on_with_its_tabs_where_an_export_was_imported() {
     let folder = tempfile::tempdir().unwrap();
-    let (first, second) = (PostgresServer::start().unwrap(), PostgresServer::start().unwrap());
+    let (first, second) = (StoreServer::start().unwrap(), StoreServer::start().unwrap());
     let (own, others) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&first, &own, 1);
     let client = instances.first().map(Instance::client).unwrap();
@@ -46,6 +46,6 @@ fn a_profile_goes_on_with_its_tabs_where_an_export_was_imported() {
     let targets = started(&second, &others, 1);
     let found = tabs(targets.first().map(Instance::client).unwrap(), "first").unwrap();
     for number in 0..5 {
-        assert_eq!(count(&found, &format!("http://a.test/{number}")), 1, "{found:?}");
+        assert_eq!(count_of(&found, &format!("http://a.test/{number}")), 1, "{found:?}");
     }
 }

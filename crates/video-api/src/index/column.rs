@@ -69,8 +69,11 @@ impl<const BYTES: usize> Row<BYTES> {
 
     /// Made from the entries, where an older index has none.
     fn from_entries<C: Cell<BYTES>>(tx: &mut Tx<'_>, block: u64) -> Result<Self, StoreError> {
+        let numbers = block * BLOCK..(block + 1) * BLOCK;
+        // All at once: most rows are made of none, when the first document of their block comes.
+        tx.plan(|plan| numbers.clone().for_each(|number| drop(plan.row(&ENTRIES, &number))))?;
         let mut all = Vec::new();
-        for number in block * BLOCK..(block + 1) * BLOCK {
+        for number in numbers {
             if let Some(entry) = ENTRIES.peek(tx, &number)? {
                 all.push((number, Some(C::of(&entry))));
             }

@@ -1,10 +1,10 @@
-//! Exports that are imported into other engines: from PostgreSQL to a data directory and on to another PostgreSQL.
+//! Exports that are imported into other engines: from a shared store to a data directory and on to another shared store.
 
 use std::path::Path;
 use std::process::Command;
 
-use triptych_core::host::testing::Instance;
-use triptych_core::kv::PostgresServer;
+use triptych_core::host::testing::{Instance, SharedBodies};
+use triptych_core::kv::StoreServer;
 
 use crate::{ALICE, INSTANCES, SEED};
 
@@ -21,20 +21,20 @@ fn done(arguments: &[&str], place: &[String]) {
 }
 
 /// The flags of a sub-command that uses a store, with its bodies beside those of its instances.
-fn place(folder: &Path, name: &str, store: &PostgresServer) -> Vec<String> {
-    let bodies = folder.join("bodies");
-    std::fs::create_dir_all(&bodies).unwrap();
+fn place(folder: &Path, name: &str, store: &StoreServer) -> Vec<String> {
+    std::fs::create_dir_all(folder).unwrap();
+    let bodies = SharedBodies::of(folder).unwrap();
     [
         ("--data", folder.join(name).display().to_string()),
         ("--store", store.url()),
-        ("--blobs", format!("file://{}", bodies.display())),
+        ("--blobs", bodies.url().to_owned()),
     ]
     .into_iter()
     .flat_map(|(flag, value)| [flag.to_owned(), value])
     .collect()
 }
 
-fn instance(folder: &Path, store: &PostgresServer) -> Instance {
+fn instance(folder: &Path, store: &StoreServer) -> Instance {
     std::fs::create_dir_all(folder).unwrap();
     let program = env!("CARGO_BIN_EXE_video-api");
     let made = Instance::new(program, folder, INSTANCES, &store.url(), SEED).unwrap();
@@ -44,7 +44,7 @@ fn instance(folder: &Path, store: &PostgresServer) -> Instance {
 #[test]
 fn an_export_of_a_shared_store_is_the_same_in_a_directory_and_in_another_store() {
     let folder = tempfile::tempdir().unwrap();
-    let (first, second) = (PostgresServer::start().unwrap(), PostgresServer::start().unwrap());
+    let (first, second) = (StoreServer::start().unwrap(), StoreServer::start().unwrap());
     let [of_first, of_second] = ["first", "second"].map(|name| folder.path().join(name));
     let mut source = instance(&of_first, &first);
     source.start().unwrap();

@@ -1,7 +1,7 @@
 //! The suites of google-api-python-client against three instances, each request at the next one.
 
 use triptych_core::host::testing::{Instance, RoundRobin, run_suite, workspace_file};
-use triptych_core::kv::PostgresServer;
+use triptych_core::kv::StoreServer;
 
 use crate::INSTANCES;
 
@@ -9,7 +9,7 @@ const ADMIN_TOKEN: &str = "admin-token-of-the-suites";
 
 /// Runs files of `tests/video` with each request at the next of three instances.
 fn run(files: &[&str]) {
-    let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let seed = workspace_file("tests/video/seed.json").unwrap();
     let text = std::fs::read_to_string(&seed).unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,4 +1,4 @@
-//! Three instances of the binary on one PostgreSQL and one place for bodies: each request of a client goes to the next instance.
+//! Three instances of the binary on one store and one place for bodies: each request of a client goes to the next instance.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,12 +10,12 @@ mod archives;
 mod clients;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 
 use serde_json::{Value, json};
 use triptych_core::host::testing::{Answer, Client, Instance, until};
-use triptych_core::kv::PostgresServer;
+use triptych_core::kv::StoreServer;
 
 const INSTANCES: usize = 3;
 const ALICE: &str = "Authorization: Bearer alice-token";
@@ -36,12 +36,12 @@ struct Cluster {
     instances: Vec<Instance>,
     turn: AtomicUsize,
     _folder: tempfile::TempDir,
-    _server: PostgresServer,
+    server: StoreServer,
 }
 
 impl Cluster {
     fn start() -> Self {
-        let (server, folder) = (PostgresServer::start().unwrap(), tempfile::tempdir().unwrap());
+        let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
         let program = env!("CARGO_BIN_EXE_video-api");
         let make = |number| {
             let made = Instance::new(program, folder.path(), number, &server.url(), SEED).unwrap();
@@ -51,7 +51,7 @@ impl Cluster {
         // All at once: they make one schema and one seed.
         instances.iter_mut().for_each(|instance| instance.begin().unwrap());
         instances.iter_mut().for_each(|instance| instance.ready().unwrap());
-        Self { instances, turn: AtomicUsize::new(0), _folder: folder, _server: server }
+        Self { instances, turn: AtomicUsize::new(0), _folder: folder, server }
     }
 
     fn next(&self) -> Client {
@@ -200,56 +200,126 @@ fn an_upload_goes_on_at_other_instances_also_when_the_one_that_began_it_is_kille
     }
 }
 
-#[test]
-fn nothing_acknowledged_is_lost_or_twice_when_instances_are_killed_and_paused() {
-    let mut cluster = Cluster::start();
-    let acknowledged = AtomicUsize::new(0);
-    let clients: Vec<_> = cluster.instances.iter().map(Instance::client).collect();
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    let made = scope(|scope| {
-        let write = |writer: usize| {
-            let mut made = Vec::new();
-            for number in 0.. {
-                if stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                let title = format!("{writer}-{number}");
-                let body = json!({ "snippet": { "title": title } }).to_string();
-                let headers = [ALICE, "Content-Type: application/json"];
-                let client = clients[(writer + number) % INSTANCES];
-                let path = "/youtube/v3/playlists?part=snippet";
-                let answer = client.ask("POST", path, &headers, body.as_bytes());
-                if let Some(answer) = answer.filter(|answer| answer.status == 200) {
-                    made.push((answer.json()["id"].as_str().unwrap().to_owned(), title));
-                    acknowledged.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            made
-        };
-        let writers: Vec<_> = (0..4).map(|writer| scope.spawn(move || write(writer))).collect();
-        let more = |count: usize| {
-            let goal = acknowledged.load(Ordering::Relaxed) + count;
-            until(|| (acknowledged.load(Ordering::Relaxed) >= goal).then_some(())).unwrap();
-        };
-        more(20);
-        cluster.instances[0].kill();
-        more(8);
-        cluster.instances[0].start().unwrap();
-        cluster.instances[1].pause().unwrap();
-        // Writers wait for it; the others serve.
-        for client in [clients[0], clients[2]] {
-            let found = client.ask("GET", "/youtube/v3/channels?part=id&mine=true", &[ALICE], b"");
-            assert_eq!(found.unwrap().status, 200);
+/// A thing that happens to the instances or their store.
+type Fault<'f> = &'f mut dyn FnMut(&mut [Instance], &mut StoreServer);
+
+/// Makes playlists through one instance after the other until it is told to stop; gives the ids and titles of those that were acknowledged.
+fn make_until(
+    clients: &[Client],
+    writer: usize,
+    stop: &AtomicBool,
+    count: &AtomicUsize,
+) -> Vec<(String, String)> {
+    let mut made = Vec::new();
+    for number in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
         }
-        cluster.instances[1].wake().unwrap();
-        more(20);
+        let title = format!("{writer}-{number}");
+        let body = json!({ "snippet": { "title": title } }).to_string();
+        let headers = [ALICE, "Content-Type: application/json"];
+        let client = clients[(writer + number) % INSTANCES];
+        let path = "/youtube/v3/playlists?part=snippet";
+        match client.ask("POST", path, &headers, body.as_bytes()) {
+            Some(answer) if answer.status == 200 => {
+                made.push((answer.json()["id"].as_str().unwrap().to_owned(), title));
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            Some(answer) => {
+                assert!([409, 503].contains(&answer.status), "{}", answer.json());
+                let waits = answer.status == 409 || answer.header("retry-after").is_some();
+                assert!(waits, "{answer:?}");
+            }
+            None => std::thread::yield_now(),
+        }
+    }
+    made
+}
+
+/// Runs writers while the faults come one after another. All that was acknowledged must be there then, and nothing twice.
+fn nothing_is_lost_or_twice(cluster: &mut Cluster, faults: &mut [Fault<'_>]) {
+    let clients: Vec<_> = cluster.instances.iter().map(Instance::client).collect();
+    let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let made = scope(|scope| {
+        let write = |writer: usize| make_until(&clients, writer, &stop, &count);
+        let writers: Vec<_> = (0..4).map(|writer| scope.spawn(move || write(writer))).collect();
+        let go_on = || {
+            let goal = count.load(Ordering::Relaxed) + 20;
+            until(|| (count.load(Ordering::Relaxed) >= goal).then_some(()))
+        };
+        for fault in faults {
+            go_on().unwrap();
+            fault(&mut cluster.instances, &mut cluster.server);
+        }
+        let went_on = go_on();
         stop.store(true, Ordering::Relaxed);
+        went_on.unwrap();
         writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
     });
-    let ids: BTreeSet<_> = made.iter().map(|(id, _)| id).collect();
-    assert_eq!(ids.len(), made.len());
+    let (mut titles, mut token) = (Vec::new(), String::new());
+    loop {
+        let page = cluster.get(&format!("playlists?part=snippet&mine=true&maxResults=50{token}"));
+        let title = |item: &Value| item["snippet"]["title"].as_str().unwrap().to_owned();
+        titles.extend(page["items"].as_array().unwrap().iter().map(title));
+        match page["nextPageToken"].as_str() {
+            Some(next) => token = format!("&pageToken={next}"),
+            None => break,
+        }
+    }
+    let different: BTreeSet<_> = titles.iter().collect();
+    assert_eq!(different.len(), titles.len(), "something was made twice: {titles:?}");
     for (id, title) in &made {
+        assert!(different.contains(title), "{title} is lost");
         let found = cluster.get(&format!("playlists?part=snippet&id={id}"));
         assert_eq!(found["items"][0]["snippet"]["title"], title.as_str(), "{id}");
+    }
+}
+
+fn kill(number: usize, instances: &mut [Instance]) {
+    instances[number % INSTANCES].kill();
+    instances[number % INSTANCES].start().unwrap();
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_or_twice_when_instances_are_killed_and_paused_and_the_store_falls()
+{
+    let mut cluster = Cluster::start();
+    let falls = cluster.server.falls();
+    nothing_is_lost_or_twice(
+        &mut cluster,
+        &mut [
+            &mut |instances, _| kill(0, instances),
+            &mut |instances, _| {
+                instances[1].pause().unwrap();
+                // Writers wait for it; the others serve.
+                for other in [0, 2] {
+                    let path = "/youtube/v3/channels?part=id&mine=true";
+                    let found = instances[other].client().ask("GET", path, &[ALICE], b"");
+                    assert_eq!(found.unwrap().status, 200);
+                }
+                instances[1].wake().unwrap();
+            },
+            &mut |_, server| (0..falls).for_each(|number| server.fall(number).unwrap()),
+        ],
+    );
+}
+
+/// Faults that the tests of each time have no time for: `cargo xtask scale` runs them.
+mod long {
+    use super::*;
+
+    #[test]
+    fn nothing_acknowledged_is_lost_or_twice_when_instances_are_killed_twenty_times() {
+        let mut cluster = Cluster::start();
+        let mut kills: Vec<_> = (0..20)
+            .map(|number| {
+                move |instances: &mut [Instance], _: &mut StoreServer| kill(number, instances)
+            })
+            .collect();
+        let mut faults: Vec<Fault<'_>> = Vec::new();
+        for kill in &mut kills {
+            faults.push(kill);
+        }
+        nothing_is_lost_or_twice(&mut cluster, &mut faults);
     }
 }

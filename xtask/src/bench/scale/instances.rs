@@ -111,6 +111,8 @@ impl Instances {
 pub(super) struct Busy {
     pub database: f64,
     pub instances: f64,
+    /// Seconds for which it was measured.
+    pub took: f64,
 }
 
 impl Busy {
@@ -134,7 +136,7 @@ impl Busy {
         let busy = |now: f64, before: f64| (now - before).max(0.0) / took;
         let database = busy(database, database_before);
         let instances = busy(instances, instances_before);
-        Ok((measured, Self { database, instances }))
+        Ok((measured, Self { database, instances, took }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Past one machine: PUTs of 4 KiB and lists of videos at one, two and three instances on one PostgreSQL, beside guarded transactions and reads
 //! of the engine by itself in the same run; what the database and the instances take of the machine; and round trips, as counted.
 
+mod expense;
 mod instances;
 mod objects;
 mod raw;
@@ -10,9 +11,10 @@ use anyhow::{Result, ensure};
 use triptych_core::kv::PostgresServer;
 
 use self::instances::{Busy, Instances};
-use super::report::Row;
+use super::report::{self, Row};
 use crate::run::progress::{self, spinner};
 use crate::run::workspace::{cargo, target};
+use crate::simulation::{self, Costs};
 
 /// Instances at the most.
 const INSTANCES: usize = 3;
@@ -21,7 +23,7 @@ const TURNS: usize = 2;
 /// Requests of each kind whose round trips are counted.
 const COUNTED: u32 = 200;
 
-/// Everything; see the module.
+/// Everything; see the module. The costs of requests are kept, and the page of the simulation is made anew from them.
 ///
 /// # Errors
 /// If the services do not build or start, PostgreSQL is not installed, or anything is refused.
@@ -33,8 +35,12 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     let bar = spinner("scale");
     let at = |what: &str| progress::at(&bar, what);
     let database = PostgresServer::start()?;
-    let mut rows = objects::measure(&database, &at)?;
-    rows.extend(videos::measure(&database, &at)?);
+    let (mut rows, [put, replace, get, list]) = objects::measure(&database, &at)?;
+    let (of_videos, videos) = videos::measure(&database, &at)?;
+    rows.extend(of_videos);
+    at("simulation");
+    simulation::keep(&Costs { machine: report::machine(), put, replace, get, list, videos })?;
+    println!("{}", simulation::run()?);
     bar.finish_and_clear();
     Ok(rows)
 }

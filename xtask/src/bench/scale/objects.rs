@@ -7,12 +7,13 @@ use triptych_core::kv::PostgresServer;
 
 use super::instances::{Busy, Instances};
 use super::raw::Engines;
-use super::{INSTANCES, Kind, counted};
+use super::{INSTANCES, Kind, counted, expense};
 use crate::bench::load::{CONNECTIONS, SPAN};
 use crate::bench::object::load::{BUCKET, Connection, Target, Work};
 use crate::bench::object::sign::{ACCESS_KEY, Draft, SECRET_KEY, Signer};
 use crate::bench::report::Row;
 use crate::run::service::Service;
+use crate::simulation::Cost;
 
 static BODY: [u8; 4 * 1024] = [7; 4 * 1024];
 /// The root key that instances share.
@@ -23,11 +24,17 @@ const PUTS: Kind = Kind {
     expected: Some(0.6),
 };
 
-/// Rates of PUTs beside transactions as theirs, and round trips.
+/// Requests of each connection whose costs are measured.
+const EACH: u64 = 400;
+
+/// Rates of PUTs beside transactions as theirs, and round trips; costs of a PUT, one over an object, a GET and a list.
 ///
 /// # Errors
 /// If an instance does not start, or anything is refused.
-pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<Vec<Row>> {
+pub(super) fn measure(
+    database: &PostgresServer,
+    at: &dyn Fn(&str),
+) -> Result<(Vec<Row>, [Cost; 4])> {
     let mut engines = Engines::connect(&database.url(), "raw", INSTANCES)?;
     engines.write_guards()?;
     let account = json!({
@@ -52,34 +59,61 @@ pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<Ve
         Busy::of(database, &instances, || instances.rate(count, put))
     })?;
     at("round trips of object-put");
-    rows.extend(round_trips(&first, &instances)?);
+    let counted = round_trips(&first, &instances)?;
+    at("costs of object-put");
+    let costs = costs(database, &first, &instances, counted.each_ref().map(|row| row.value))?;
+    rows.extend(counted);
     instances.stop()?;
-    Ok(rows)
+    Ok((rows, costs))
 }
 
-fn round_trips(target: &Target, instances: &Instances) -> Result<Vec<Row>> {
-    let mut connection = Connection::open(target.address)?;
-    let mut rows = Vec::new();
-    for (what, method, body) in [
-        ("PUT of a new object", "PUT", BODY.as_slice()),
-        ("PUT over an object", "PUT", &BODY),
-        ("GET", "GET", &[]),
-    ] {
-        rows.push(counted(&format!("object-put: {what}"), instances, |number| {
-            let path = format!("/{BUCKET}/counted/{number}");
-            let head = target.signer.head(method, target.address, &path, body.len())?;
-            connection.exchange(&head, body).map(drop)
-        })?);
-    }
-    let list = Draft {
+/// A list of 100 objects.
+fn list(target: &Target) -> Result<String> {
+    target.head(&Draft {
         method: "GET",
         path: &format!("/{BUCKET}"),
         query: "list-type=2&max-keys=100",
         ..Draft::default()
+    })
+}
+
+/// The costs of each kind, whose round trips were counted.
+fn costs(
+    database: &PostgresServer,
+    target: &Target,
+    instances: &Instances,
+    [put, replace, get, listed]: [f64; 4],
+) -> Result<[Cost; 4]> {
+    let prefix = "costs".to_owned();
+    let body = Bytes::from_static(&BODY);
+    let of_put = Work::Put { prefix: prefix.clone(), body };
+    let of_get = Work::Get { prefix, writers: CONNECTIONS, keys: EACH, size: BODY.len() };
+    let head = list(target)?;
+    let size = Connection::open(target.address)?.exchange(&head, &[])?;
+    let of_list = Work::Signed { heads: [head].into(), body: Bytes::new(), size };
+    let cost = |work: &Work, round_trips| {
+        expense::of(database, "object_put", instances, round_trips, || {
+            target.rate_of(work, CONNECTIONS, EACH)
+        })
     };
-    let head = target.head(&list)?;
-    rows.push(counted("object-put: a list of 100", instances, |_| {
+    Ok([cost(&of_put, put)?, cost(&of_put, replace)?, cost(&of_get, get)?, cost(&of_list, listed)?])
+}
+
+fn round_trips(target: &Target, instances: &Instances) -> Result<[Row; 4]> {
+    let mut connection = Connection::open(target.address)?;
+    let mut of_object = |what: &str, method: &str, body: &[u8]| {
+        counted(&format!("object-put: {what}"), instances, |number| {
+            let path = format!("/{BUCKET}/counted/{number}");
+            let head = target.signer.head(method, target.address, &path, body.len())?;
+            connection.exchange(&head, body).map(drop)
+        })
+    };
+    let put = of_object("PUT of a new object", "PUT", &BODY)?;
+    let replace = of_object("PUT over an object", "PUT", &BODY)?;
+    let get = of_object("GET", "GET", &[])?;
+    let head = list(target)?;
+    let listed = counted("object-put: a list of 100", instances, |_| {
         connection.exchange(&head, &[]).map(drop)
-    })?);
-    Ok(rows)
+    })?;
+    Ok([put, replace, get, listed])
 }

@@ -6,10 +6,11 @@ use triptych_core::kv::PostgresServer;
 
 use super::instances::{Busy, Instances};
 use super::raw::Engines;
-use super::{INSTANCES, Kind, counted};
+use super::{INSTANCES, Kind, counted, expense};
 use crate::bench::load::{CONNECTIONS, Connection, rate};
 use crate::bench::report::Row;
 use crate::run::service::Service;
+use crate::simulation::Cost;
 
 /// Videos of the seed, each of a channel of its own, and those of a page.
 const VIDEOS: usize = 200;
@@ -27,11 +28,11 @@ const MANY: Kind = Kind {
 const BASE: &str = "/youtube/v3";
 const KEY: &str = "key=demo-key";
 
-/// Rates of lists beside reads of as many rows, and round trips.
+/// Rates of lists beside reads of as many rows, and round trips; the costs of a list of 50.
 ///
 /// # Errors
 /// If an instance does not start, or anything is refused.
-pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<Vec<Row>> {
+pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<(Vec<Row>, Cost)> {
     let service = Service::find("video")?;
     let instances = Instances::start(service, &database.url(), &seed(), &[], INSTANCES)?;
     let engines = Engines::connect(&database.url(), "video_api", INSTANCES)?;
@@ -45,9 +46,17 @@ pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<Ve
         })?);
     }
     at("round trips of video-api");
-    rows.extend(round_trips(&instances)?);
+    let counted = round_trips(&instances)?;
+    let of_list = counted.iter().find(|row| row.what.contains(&format!("of {PAGE} ids")));
+    let round_trips_of_list = of_list.map_or(1.0, |row| row.value);
+    rows.extend(counted);
+    at("costs of video-api");
+    let (first, targets) = (instances.first()?, targets(PAGE));
+    let cost = expense::of(database, "video_api", &instances, round_trips_of_list, || {
+        rate(first, &targets)
+    })?;
     instances.stop()?;
-    Ok(rows)
+    Ok((rows, cost))
 }
 
 fn film(number: usize) -> String {
@@ -103,6 +112,8 @@ fn round_trips(instances: &Instances) -> Result<Vec<Row>> {
         ("subscriptions.list of 50", list(&format!("subscriptions?{of_subscriptions}"))),
         ("search.list of 50", list("search?part=snippet&q=film")),
     ] {
+        // The first search brings the index up to date.
+        connection.get(&target, &mut body)?;
         rows.push(counted(&format!("video-api: {what}"), instances, |_| {
             connection.get(&target, &mut body)
         })?);

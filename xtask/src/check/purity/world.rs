@@ -9,7 +9,7 @@ use crate::run::workspace::files;
 /// The places of each crate that may touch the world: folders, and files by their whole name.
 ///
 /// A service has one folder, its program, and the program's commands. The core has its engines on disk, its host, and one place
-/// each for the world's clock, randomness, disk and threads, and for the ports of tests.
+/// each for the world's clock, randomness, disk and threads, and for the ports and the programs of tests.
 const IMPURE: [(&str, &[&str]); 4] = [
     (
         "core",
@@ -25,6 +25,7 @@ const IMPURE: [(&str, &[&str]); 4] = [
             "id.rs",
             "disk/",
             "free_ports.rs",
+            "installed_clients.rs",
             "schedule/",
         ],
     ),

@@ -8,9 +8,13 @@ mod location;
 mod name;
 mod orphans;
 mod reader;
+#[cfg(feature = "testing")]
+mod testing;
 mod writer;
 
 pub use self::location::{Location, LocationError};
+#[cfg(feature = "testing")]
+pub use self::testing::SeaweedFs;
 
 use std::ops::Range;
 use std::sync::Arc;

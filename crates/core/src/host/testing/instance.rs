@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+#[cfg(feature = "object-store")]
+use super::SharedBodies;
 use crate::free_ports::free_port;
 
 /// The longest time that a start, an answer or a state that must come may take.
@@ -22,6 +24,9 @@ pub struct Instance {
     started_with: Vec<String>,
     port: u16,
     running: Option<(Child, BufReader<ChildStdout>)>,
+    /// Held for its server.
+    #[cfg(feature = "object-store")]
+    bodies: Option<SharedBodies>,
 }
 
 impl Instance {
@@ -36,6 +41,21 @@ impl Instance {
         store: &str,
         seed: &str,
     ) -> std::io::Result<Self> {
+        let mut instance = Self::on_disk(program, folder, number, seed)?;
+        instance.flags.extend(["--store".to_owned(), store.to_owned()]);
+        Ok(instance)
+    }
+
+    /// The same with a store of its own, below its data directory.
+    ///
+    /// # Errors
+    /// As [`Instance::new`].
+    pub fn on_disk(
+        program: &str,
+        folder: &Path,
+        number: usize,
+        seed: &str,
+    ) -> std::io::Result<Self> {
         let port = free_port()?;
         let directory = folder.join(format!("instance-{number}"));
         let seed_file = folder.join("seed.json");
@@ -48,10 +68,11 @@ impl Instance {
             port,
             running: None,
             directory,
+            #[cfg(feature = "object-store")]
+            bodies: None,
         };
         for (flag, value) in [
             ("--data", instance.directory.display().to_string()),
-            ("--store", store.to_owned()),
             ("--port", port.to_string()),
             ("--seed", seed_file.display().to_string()),
             ("--log", log.display().to_string()),
@@ -64,11 +85,13 @@ impl Instance {
     /// The same with bodies that all instances of its folder share.
     ///
     /// # Errors
-    /// If their folder cannot be made.
+    /// As [`SharedBodies::of`].
+    #[cfg(feature = "object-store")]
     pub fn sharing_bodies(mut self) -> std::io::Result<Self> {
-        let bodies = self.directory.with_file_name("bodies");
-        std::fs::create_dir_all(&bodies)?;
-        self.flags.extend(["--blobs".to_owned(), format!("file://{}", bodies.display())]);
+        let folder = self.directory.parent().unwrap_or(&self.directory);
+        let bodies = SharedBodies::of(folder)?;
+        self.flags.extend(["--blobs".to_owned(), bodies.url().to_owned()]);
+        self.bodies = Some(bodies);
         Ok(self)
     }
 
@@ -104,7 +127,8 @@ impl Instance {
     /// # Errors
     /// If the program does not run.
     pub fn begin(&mut self) -> std::io::Result<()> {
-        let mut child = self.command(&self.started_with).stderr(Stdio::null()).spawn()?;
+        let errors = std::fs::File::create(self.directory.with_extension("err"))?;
+        let mut child = self.command(&self.started_with).stderr(errors).spawn()?;
         let said = child.stdout.take().ok_or_else(|| Error::other("it has no output"))?;
         self.running = Some((child, BufReader::new(said)));
         Ok(())
@@ -113,13 +137,13 @@ impl Instance {
     /// Waits until it says that it is ready.
     ///
     /// # Errors
-    /// Its log, if it ended before that.
+    /// Its log and what it said at its end, if it ended before that.
     pub fn ready(&mut self) -> std::io::Result<()> {
-        let log = self.directory.with_extension("log");
+        let told = |kind| std::fs::read_to_string(self.directory.with_extension(kind));
         let (_, said) = self.running.as_mut().ok_or_else(|| Error::other("it does not run"))?;
         match said.lines().map_while(Result::ok).any(|line| line.ends_with(" is ready")) {
             true => Ok(()),
-            false => Err(Error::other(std::fs::read_to_string(log)?)),
+            false => Err(Error::other(told("log")? + &told("err")?)),
         }
     }
 

@@ -1,7 +1,10 @@
 //! A running service for tests, on a free port of loopback and gone when dropped; instances of its binary, and what asks them.
 
 mod instance;
+mod nginx;
 mod round_robin;
+#[cfg(feature = "object-store")]
+mod shared_bodies;
 mod suite;
 
 use std::net::SocketAddr;
@@ -12,7 +15,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 pub use self::instance::{Answer, Client, Instance, until};
+pub use self::nginx::Nginx;
 pub use self::round_robin::RoundRobin;
+#[cfg(feature = "object-store")]
+pub use self::shared_bodies::SharedBodies;
 pub use self::suite::{run_suite, workspace_file};
 use super::{Config, HostedService, Report, serve};
 use crate::time::SystemClock;

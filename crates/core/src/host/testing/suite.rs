@@ -4,25 +4,25 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a Python file of `tests/` against a service at a URL. `service` is the folder's name, `facts` what the file is told beside the URL, by
-/// the names that `cargo xtask e2e` uses.
+use crate::installed_clients::installed_client;
+
+/// Runs a file of `tests/`, in Python or JavaScript, against a service at a URL. `service` is the folder's name, `facts` what the file is told
+/// beside the URL, by the names that `cargo xtask e2e` uses.
 ///
 /// # Errors
 /// What it printed, if a check fails or is skipped, or the clients are not installed.
 pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -> Result<()> {
-    let root = root()?;
-    // Programs of tests stand in `debug/deps` of the folder in which cargo builds, and the clients beside `debug`.
-    let program = std::env::current_exe()?;
-    let target = program.ancestors().nth(3).unwrap_or(&root);
-    let python = target.join("clients/python/bin/python");
-    if !python.exists() {
-        let python = python.display();
-        return Err(Error::other(format!("{python} is missing: cargo xtask e2e installs it")));
-    }
+    let folder = root()?.join("tests").join(service);
+    let python = installed_client("python")?;
     let variable = |what: &str| format!("TRIPTYCH_{}_{what}", service.to_ascii_uppercase());
-    let mut command = Command::new(python);
-    command.args(["-m", "unittest", "discover", "-v", "-s"]).arg(root.join("tests").join(service));
-    command.args(["-p", file]).env(variable("URL"), url);
+    let is_script = file.ends_with(".mjs");
+    let mut command = Command::new(if is_script { "node".as_ref() } else { python.as_path() });
+    if is_script {
+        command.args(["--test", "--test-reporter=tap"]).arg(folder.join(file));
+    } else {
+        command.args(["-m", "unittest", "discover", "-v", "-s"]).arg(folder).args(["-p", file]);
+    }
+    command.env(variable("URL"), url);
     for (what, value) in facts {
         command.env(variable(what), value);
     }
@@ -31,9 +31,14 @@ pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -
     }
     command.env("NO_PROXY", "127.0.0.1,localhost").env("PYTHONDONTWRITEBYTECODE", "1");
     let done = command.output()?;
-    let said = String::from_utf8_lossy(&done.stderr);
+    let said = [done.stdout, done.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
     // A run of no test at all, or of skipped ones, shows nothing.
-    let shows = said.contains("\nRan ") && !said.contains("\nRan 0 ") && !said.contains("skipped");
+    let shows = if is_script {
+        !said.contains("\n# tests 0\n") && said.contains("\n# skipped 0\n")
+    } else {
+        said.contains("\nRan ") && !said.contains("\nRan 0 ") && !said.contains("skipped")
+    };
     match done.status.success() && shows {
         true => Ok(()),
         false => Err(Error::other(format!("{file}: {}\n{said}", done.status))),

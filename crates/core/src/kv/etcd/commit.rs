@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::failure::Failure;
 use super::lane::Outcome;
 use super::pool::Pool;
 use crate::id::Ids;
-use crate::kv::shared::{ASK_AGAIN, OUTCOME_MAX};
+use crate::kv::shared::{ABSENCE_TELLS, ASK_AGAIN, OUTCOME_MAX};
 use crate::kv::{Batch, StoreError, Version};
 
 /// Attempts at a batch whose answers are lost.
@@ -29,7 +29,7 @@ impl Pool {
             // Nobody named it.
             self.link.ids.lock().fill(&mut id);
         }
-        let mut why = String::new();
+        let (mut why, mut named) = (String::new(), Instant::now());
         for _ in 0..ATTEMPTS_MAX {
             let lane = self.lane().await?;
             let lease = match self.leases.current(&lane).await {
@@ -48,17 +48,25 @@ impl Pool {
                     count(&self.link.counters.conflicts);
                     return Err(StoreError::Conflict);
                 }
-                Ok(Outcome::GivenUp) => self.link.ids.lock().fill(&mut id),
+                Ok(Outcome::GivenUp) => {
+                    self.link.ids.lock().fill(&mut id);
+                    named = Instant::now();
+                }
                 Err(Failure::NoLease(reason)) => {
                     why = reason;
                     self.leases.give_up(lease).await;
                 }
                 Err(Failure::Lost(reason)) => match self.outcome(&id).await? {
                     Some(version) => return Ok(version),
+                    None if named.elapsed() > ABSENCE_TELLS => {
+                        count(&self.link.counters.outcomes_unknown);
+                        return Err(StoreError::OutcomeUnknown);
+                    }
                     // Under its old name it can never be applied.
                     None => {
                         why = reason;
                         self.link.ids.lock().fill(&mut id);
+                        named = Instant::now();
                     }
                 },
                 Err(Failure::Refused(reason)) => return Err(StoreError::Unavailable(reason)),

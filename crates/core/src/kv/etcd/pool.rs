@@ -14,14 +14,12 @@ use super::leases::Leases;
 use super::url::EtcdUrl;
 use crate::id::SeededIds;
 use crate::kv::StoreError;
-use crate::kv::shared::{ConnectError, Link};
+use crate::kv::shared::{CHECK_EVERY, ConnectError, Link};
 
 /// Time that a request waits for a connection since the store went away: a cluster has elected another leader by then.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The shortest and the longest pause between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
-/// Pause between two signs of life that are asked for.
-const CHECK_EVERY: Duration = Duration::from_secs(3);
 
 /// The connections of one engine, and everything that they are made with.
 pub(super) struct Pool {

@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::connection::{Role, Session};
 use super::failure::{Failure, told};
 use super::pool::Pool;
 use crate::id::Ids;
-use crate::kv::shared::{ASK_AGAIN, OUTCOME_MAX};
+use crate::kv::shared::{ABSENCE_TELLS, ASK_AGAIN, OUTCOME_MAX};
 use crate::kv::{Batch, StoreError, Version};
 
 /// Attempts at a batch that meets others.
@@ -40,6 +40,7 @@ impl Pool {
         let count = |counter: &std::sync::atomic::AtomicU64| {
             counter.fetch_add(1, Ordering::Relaxed);
         };
+        let mut named = Instant::now();
         for attempt in 0..ATTEMPTS_MAX {
             let lane = self.lane(Role::Writer).await?;
             count(&self.link.counters.round_trips);
@@ -52,8 +53,15 @@ impl Pool {
                 }
                 Err(Failure::Named | Failure::Lost(_)) => match self.outcome(&id, asker).await? {
                     Some(version) => return Ok(version),
+                    None if named.elapsed() > ABSENCE_TELLS => {
+                        count(&self.link.counters.outcomes_unknown);
+                        return Err(StoreError::OutcomeUnknown);
+                    }
                     // Under its old name it can never be applied.
-                    None => self.link.ids.lock().fill(&mut id),
+                    None => {
+                        self.link.ids.lock().fill(&mut id);
+                        named = Instant::now();
+                    }
                 },
                 Err(Failure::Refused(reason)) => return Err(StoreError::Unavailable(reason)),
             }

@@ -139,6 +139,7 @@ struct Prepared {
     commit: Option<Statement>,
     get: Statement,
     scans: [Statement; 2],
+    format: Statement,
 }
 
 impl Lane {
@@ -160,8 +161,9 @@ impl Lane {
                 client.prepare(statements.scan(Order::Ascending)).await?,
                 client.prepare(statements.scan(Order::Descending)).await?,
             ];
+            let format = client.prepare(&statements.format).await?;
             let (running, condemned) = (AtomicUsize::new(0), Notify::new());
-            let statements = Prepared { commit, get, scans };
+            let statements = Prepared { commit, get, scans, format };
             Ok((Self { client, statements, running, condemned }, carrier))
         });
         let late = |_| ConnectError::Away("the server did not answer in time".to_owned());
@@ -208,6 +210,12 @@ impl Lane {
         let rows =
             self.rows(statement, &[&expected, &versions, &id, &gone, &keys, &values]).await?;
         rows.first().map(|row| column(row, 0)).transpose()
+    }
+
+    /// The format of the schema now, as it is written down.
+    pub(super) async fn format(&self) -> Result<String, Failure> {
+        let rows = self.rows(&self.statements.format, &[]).await?;
+        rows.first().map_or_else(|| Ok(String::new()), |row| column(row, 0))
     }
 
     /// The rows of several keys, in any order.

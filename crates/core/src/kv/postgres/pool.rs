@@ -7,11 +7,12 @@ use parking_lot::RwLock;
 use tokio::time::sleep;
 
 use super::connection::{Carrier, Lane, Role, Session};
+use super::schema;
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use crate::id::SeededIds;
 use crate::kv::StoreError;
-use crate::kv::shared::{ConnectError, Link};
+use crate::kv::shared::{CHECK_EVERY, ConnectError, Link};
 
 /// Time that a statement waits for a connection since the store went away: a server that is restarted is back by then.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -83,6 +84,7 @@ impl Pool {
                     let reason = tokio::select! {
                         ended = &mut carrier.0 => ended.unwrap_or_else(|error| error.to_string()),
                         () = lane.condemned() => "the server did not answer in time".to_owned(),
+                        reason = self.moved_on(&lane) => reason,
                     };
                     *slot.0.write() = None;
                     drop(carrier);
@@ -93,6 +95,20 @@ impl Pool {
                     sleep(self.link.jittered(pause)).await;
                     pause = longest.min(pause * 2);
                 }
+            }
+        }
+    }
+
+    /// Waits until a later release has moved the schema on, and gives the reason for which this one writes nothing more.
+    async fn moved_on(&self, lane: &Lane) -> String {
+        loop {
+            sleep(CHECK_EVERY).await;
+            // One that fails tells nothing: whoever uses the connection finds out.
+            if let Ok(text) = lane.format().await
+                && let Err(ConnectError::Refused(reason)) =
+                    schema::format_named(&self.schema, &text)
+            {
+                return reason;
             }
         }
     }

@@ -28,9 +28,7 @@ pub(super) async fn prepare(client: &Client, schema: &str) -> Result<(), Connect
             return Ok(());
         }
         let Some(steps) = MIGRATIONS.get(format) else {
-            return Err(ConnectError::Refused(format!(
-                "the schema {schema} of the database is of format {format}, which a later release made; this one knows formats up to {known}: start the release that made it"
-            )));
+            return Err(later(schema, format));
         };
         match client.batch_execute(&migration(schema, format, steps)).await {
             Ok(()) => {}
@@ -69,14 +67,32 @@ fn migration(schema: &str, format: usize, steps: &[&str]) -> String {
     text + "COMMIT"
 }
 
+/// The refusal of a format that this release does not know.
+fn later(schema: &str, format: usize) -> ConnectError {
+    let known = MIGRATIONS.len();
+    ConnectError::Refused(format!(
+        "the schema {schema} of the database is of format {format}, which a later release made; this one knows formats up to {known}: start the release that made it"
+    ))
+}
+
+/// The format of these words, which this release knows.
+///
+/// # Errors
+/// `Refused` for one of a later release, and for what is none.
+pub(super) fn format_named(schema: &str, text: &str) -> Result<usize, ConnectError> {
+    match text.parse() {
+        Ok(format) if format > MIGRATIONS.len() => Err(later(schema, format)),
+        Ok(format) => Ok(format),
+        Err(_) => Err(ConnectError::Refused(format!(
+            "the schema {schema} of the database is of the format {text:?}, which is none"
+        ))),
+    }
+}
+
 /// The format of the schema; 0 where there is none.
 async fn format_of(client: &Client, schema: &str) -> Result<usize, ConnectError> {
     match fact(client, schema, "format").await {
-        Ok(Some(text)) => text.parse().map_err(|_| {
-            ConnectError::Refused(format!(
-                "the schema {schema} of the database is of the format {text:?}, which is none"
-            ))
-        }),
+        Ok(Some(text)) => format_named(schema, &text),
         Ok(None) => Ok(0),
         Err(error) => match error.code() {
             Some(code) if is_missing(code) => Ok(0),

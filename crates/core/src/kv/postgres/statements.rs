@@ -13,6 +13,8 @@ pub(super) struct Statements {
     pub(super) commit: String,
     /// The rows of several keys, in any order.
     pub(super) get: String,
+    /// The format of the schema.
+    pub(super) format: String,
     scans: [String; 2],
     /// Names a batch as given up, where no batch of this name was applied.
     pub(super) give_up: String,
@@ -33,6 +35,7 @@ impl Statements {
         Self {
             commit: commit(schema),
             get: format!("SELECT k, v, ver FROM {schema}.kv WHERE k = ANY($1)"),
+            format: format!("SELECT value FROM {schema}.facts WHERE name = 'format'"),
             scans: [scan("ASC"), scan("DESC")],
             give_up: format!(
                 "INSERT INTO {schema}.batches (id, ver, at) VALUES ($1, 0, now()) ON CONFLICT DO NOTHING"

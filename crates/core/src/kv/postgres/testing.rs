@@ -1,6 +1,7 @@
 //! A PostgreSQL server of a test's own: on a free port of loopback, its data in a folder that goes with it.
 
 use std::io::{BufRead, BufReader, Error, Read};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -65,6 +66,12 @@ impl PostgresServer {
         }
         server.resume()?;
         Ok(server)
+    }
+
+    /// The address at which it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
     /// The URL of its database.

@@ -4,6 +4,8 @@ mod engine_thread;
 mod link;
 mod scan;
 mod stats;
+#[cfg(feature = "testing")]
+mod testing;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +14,8 @@ pub(super) use self::engine_thread::{EngineThread, unavailable, wait};
 pub(super) use self::link::{ConnectError, Link};
 pub(super) use self::scan::{Scan, StoredRow, read_together};
 pub use self::stats::SharedStats;
+#[cfg(feature = "testing")]
+pub use self::testing::{StoreServer, Weather, Wire};
 use super::{KeyValue, StoreError};
 use crate::pending::Pending;
 
@@ -19,6 +23,11 @@ use crate::pending::Pending;
 pub(super) const READ_ATTEMPTS_MAX: u32 = 16;
 /// Time within which it is found out what became of a batch.
 pub(super) const OUTCOME_MAX: Duration = Duration::from_secs(15);
+/// Time after which the absence of a batch's id tells nothing, since ids are forgotten an hour after their batches: an instance may have slept on
+/// its question.
+pub(super) const ABSENCE_TELLS: Duration = Duration::from_secs(30 * 60);
+/// Pause between two looks at whether a connection still lives, and whether what is stored has a form that this release knows.
+pub(super) const CHECK_EVERY: Duration = Duration::from_secs(3);
 /// Pause between two attempts to ask for it.
 pub(super) const ASK_AGAIN: Duration = Duration::from_millis(100);
 

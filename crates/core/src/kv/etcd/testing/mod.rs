@@ -1,4 +1,7 @@
-//! An etcd cluster of a test's own: three members on free ports of loopback, their data in a folder that goes with them.
+//! An etcd cluster of a test's own: three members, on free ports of loopback or each in a network namespace, their data in a folder that goes
+//! with them.
+
+mod network;
 
 use std::fs::File;
 use std::io::{Error, Read, Write};
@@ -7,6 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use self::network::Network;
 use crate::free_ports::free_ports;
 use crate::id::{Ids, SystemIds};
 
@@ -18,6 +22,8 @@ const OPERATIONS: &str = "--max-txn-ops=2048";
 const READY_MAX: Duration = Duration::from_secs(60);
 /// Time for a member to answer a question about itself.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// The ports of a member that has an address of its own, for clients and for the others.
+const PORTS: [u16; 2] = [2379, 2380];
 /// The sign in a member's figures that it leads.
 const LEADS: &str = "\netcd_server_is_leader 1\n";
 
@@ -27,6 +33,8 @@ pub struct EtcdCluster {
     directory: PathBuf,
     members: Vec<Member>,
     settings: Vec<String>,
+    /// Set if each member has a namespace of its own.
+    network: Option<Network>,
 }
 
 #[derive(Debug)]
@@ -50,17 +58,36 @@ impl EtcdCluster {
     /// # Errors
     /// As [`EtcdCluster::start`].
     pub fn start_with(settings: &[&str]) -> std::io::Result<Self> {
-        let name = format!("triptych-etcd-{:016x}", SystemIds.next());
-        let directory = std::env::temp_dir().join(name);
-        std::fs::create_dir(&directory)?;
         let ports = free_ports(2 * MEMBERS)?.into_iter();
         let ports: Vec<SocketAddr> = ports.map(|port| (Ipv4Addr::LOCALHOST, port).into()).collect();
         let (clients, peers) = ports.split_at(MEMBERS);
-        let members = clients.iter().zip(peers);
-        let members =
-            members.map(|(client, peer)| Member { client: *client, peer: *peer, running: None });
+        let addresses = clients.iter().copied().zip(peers.iter().copied());
+        Self::of(addresses, settings, None)
+    }
+
+    /// The same in network namespaces, as on three machines: members can be cut off.
+    ///
+    /// # Errors
+    /// As [`EtcdCluster::start`], or if this is not root, who alone may make namespaces.
+    pub fn start_in_namespaces() -> std::io::Result<Self> {
+        let network = Network::make(MEMBERS)?;
+        let [client, peer] = PORTS;
+        let own = (0..MEMBERS).map(|number| network.address(number));
+        let addresses: Vec<_> = own.map(|own| ((own, client).into(), (own, peer).into())).collect();
+        Self::of(addresses.into_iter(), &[OPERATIONS], Some(network))
+    }
+
+    fn of(
+        addresses: impl Iterator<Item = (SocketAddr, SocketAddr)>,
+        settings: &[&str],
+        network: Option<Network>,
+    ) -> std::io::Result<Self> {
+        let name = format!("triptych-etcd-{:016x}", SystemIds.next());
+        let directory = std::env::temp_dir().join(name);
+        std::fs::create_dir(&directory)?;
+        let members = addresses.map(|(client, peer)| Member { client, peer, running: None });
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let mut cluster = Self { directory, members: members.collect(), settings };
+        let mut cluster = Self { directory, members: members.collect(), settings, network };
         cluster.revive_all()?;
         Ok(cluster)
     }
@@ -69,14 +96,31 @@ impl EtcdCluster {
     #[must_use]
     pub fn url(&self) -> String {
         let members = self.members.iter().map(|member| member.client.to_string());
-        format!("etcd://{}", members.collect::<Vec<_>>().join(","))
+        let members = members.collect::<Vec<_>>().join(",");
+        // Elsewhere than on loopback TLS is what a URL means by itself.
+        let plain = if self.network.is_some() { "?sslmode=disable" } else { "" };
+        format!("etcd://{members}{plain}")
+    }
+
+    /// The addresses of the members for clients.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.members.iter().map(|member| member.client).collect()
+    }
+
+    /// Waits for a member that says that it leads, and gives its number.
+    ///
+    /// # Errors
+    /// If there is none in time.
+    pub fn wait_for_leader(&self) -> std::io::Result<usize> {
+        self.wait_for("a leader", |cluster| cluster.leader().is_some())?;
+        self.leader().map_or_else(|| self.wait_for_leader(), Ok)
     }
 
     /// The number of the member that leads now, as it says.
     #[must_use]
     pub fn leader(&self) -> Option<usize> {
-        let leads = |member: &Member| member.ask("/metrics").is_ok_and(|said| said.contains(LEADS));
-        self.members.iter().position(|member| member.running.is_some() && leads(member))
+        self.members.iter().position(Member::leads)
     }
 
     /// Kills a member, as a fall of its machine would.
@@ -118,6 +162,53 @@ impl EtcdCluster {
         self.wait_for("a leader", |cluster| cluster.leader().is_some())
     }
 
+    /// Kills all members, as a fall of all machines would.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn kill_all(&mut self) -> std::io::Result<()> {
+        (0..self.members.len()).try_for_each(|number| self.kill(number))
+    }
+
+    /// Takes a member off the network, for the others and for clients.
+    ///
+    /// # Errors
+    /// If the members have no namespaces, or the system refuses.
+    pub fn cut_off(&self, number: usize) -> std::io::Result<()> {
+        self.network()?.cut_off(number)
+    }
+
+    /// Cuts a member off from the others, while clients still reach it.
+    ///
+    /// # Errors
+    /// As [`EtcdCluster::cut_off`].
+    pub fn cut_off_from_others(&self, number: usize) -> std::io::Result<()> {
+        self.network()?.cut_off_from_others(number)
+    }
+
+    /// Lets a member that was cut off reach everybody again.
+    ///
+    /// # Errors
+    /// As [`EtcdCluster::cut_off`].
+    pub fn join(&self, number: usize) -> std::io::Result<()> {
+        self.network()?.join(number)
+    }
+
+    /// Waits until a member other than this one says that it leads.
+    ///
+    /// # Errors
+    /// If there is none in time.
+    pub fn wait_for_another_leader(&self, than: usize) -> std::io::Result<()> {
+        self.wait_for("another leader", |cluster| {
+            let others = cluster.members.iter().enumerate().filter(|(number, _)| *number != than);
+            others.map(|(_, member)| member).any(Member::leads)
+        })
+    }
+
+    fn network(&self) -> std::io::Result<&Network> {
+        self.network.as_ref().ok_or_else(|| Error::other("the members have no namespaces"))
+    }
+
     /// Holds a member still, its connections open: for the others it is cut off.
     ///
     /// # Errors
@@ -153,7 +244,10 @@ impl EtcdCluster {
             (format!("http://{}", member.client), format!("http://{}", member.peer));
         let log = self.directory.join(format!("m{number}.log"));
         let log = File::options().create(true).append(true).open(log)?;
-        let mut command = Command::new("etcd");
+        let mut command = match &self.network {
+            Some(network) => network.command(number, "etcd"),
+            None => Command::new("etcd"),
+        };
         command.args(["--name", &format!("m{number}"), "--initial-cluster", &cluster]);
         command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
@@ -183,6 +277,11 @@ impl EtcdCluster {
 }
 
 impl Member {
+    /// Tells whether it runs and says that it leads.
+    fn leads(&self) -> bool {
+        self.running.is_some() && self.ask("/metrics").is_ok_and(|said| said.contains(LEADS))
+    }
+
     /// The answer that it gives at a path of its port for clients.
     fn ask(&self, path: &str) -> std::io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&self.client, ANSWER_MAX)?;
