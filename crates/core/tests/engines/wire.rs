@@ -7,15 +7,19 @@ use triptych_core::kv::{SharedKeyValue, Weather, Wire};
 
 use super::load::under_load;
 
-/// Runs the writers while the weather changes; it is clear when they are asked what is there.
-pub(crate) fn under_all_weathers<S: SharedKeyValue + 'static>(store: &Arc<S>, wire: &Wire) {
+/// Runs the writers while the weather changes, and connections are cut within so many bytes; it is clear when they are asked what is there.
+pub(crate) fn under_all_weathers<S: SharedKeyValue + 'static>(
+    store: &Arc<S>,
+    wire: &Wire,
+    within: u64,
+) {
     store.wait_until_reached(super::PATIENCE).unwrap();
     let weathers = [
         Weather::LosesAnswers,
-        Weather::Cut,
+        Weather::Cut(within),
         Weather::Slow(Duration::from_millis(20)),
         Weather::LosesAnswers,
-        Weather::Cut,
+        Weather::Cut(within),
         Weather::Clear,
     ];
     let count = u32::try_from(weathers.len()).unwrap();

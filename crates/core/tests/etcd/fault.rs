@@ -123,5 +123,7 @@ fn a_wire_that_is_cut_at_random_bytes_and_loses_answers_loses_no_batch_and_appli
     let cluster = super::shared_cluster();
     let wire = Wire::start(&cluster.addresses(), 1).unwrap();
     let own: Vec<_> = wire.addresses().iter().map(ToString::to_string).collect();
-    under_all_weathers(&Arc::new(super::at(&format!("etcd://{}", own.join(",")), "wired")), &wire);
+    let store = Arc::new(super::at(&format!("etcd://{}", own.join(",")), "wired"));
+    // A connection begins with a question of more than 80,000 bytes.
+    under_all_weathers(&store, &wire, 300_000);
 }

@@ -81,5 +81,5 @@ fn a_wire_that_is_cut_at_random_bytes_and_loses_answers_loses_no_batch_and_appli
     let server = super::shared_server();
     let wire = Wire::start(&[server.address()], 1).unwrap();
     let own = format!("postgres://triptych@{}/postgres", wire.addresses()[0]);
-    under_all_weathers(&Arc::new(super::at(&own, "wired")), &wire);
+    under_all_weathers(&Arc::new(super::at(&own, "wired")), &wire, 40_000);
 }

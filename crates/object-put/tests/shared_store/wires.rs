@@ -54,7 +54,7 @@ fn what_clients_see_is_linearizable_while_wires_are_cut_at_random_bytes_and_lose
         &mut instances,
         &mut [
             &mut |_| all(Weather::LosesAnswers),
-            &mut |_| all(Weather::Cut),
+            &mut |_| all(server.cut()),
             &mut |_| all(Weather::Slow(Duration::from_millis(20))),
             &mut |_| all(Weather::LosesAnswers),
             &mut |_| all(Weather::Clear),

@@ -80,6 +80,18 @@ impl StoreServer {
         Ok((wire, url))
     }
 
+    /// The weather in which connections to it are cut, often, and after a while that is long enough to begin one.
+    #[must_use]
+    pub const fn cut(&self) -> Weather {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Weather::Cut(40_000),
+            // The question for what a server takes has more than 80,000 bytes.
+            #[cfg(feature = "etcd")]
+            Self::Etcd(_) => Weather::Cut(300_000),
+        }
+    }
+
     fn addresses(&self) -> Vec<SocketAddr> {
         match self {
             #[cfg(feature = "postgres")]

@@ -15,8 +15,6 @@ use crate::id::{Ids, SeededIds};
 const PIECE: usize = 16 * 1024;
 /// One answer of so many is lost, where answers are lost.
 const ONE_LOST_OF: u64 = 20;
-/// A connection that is to be cut carries fewer bytes than this from then on, in each direction.
-const BYTES_BEFORE_CUT: u64 = 40_000;
 
 /// The state of a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +23,8 @@ pub enum Weather {
     Clear,
     /// Each answer arrives so much later.
     Slow(Duration),
-    /// Each connection is cut after a random number of bytes.
-    Cut,
+    /// Each connection is cut after a random number of bytes in either direction, fewer than this.
+    Cut(u64),
     /// Some connections end when an answer comes, which nobody hears.
     LosesAnswers,
     /// Answers wait.
@@ -196,8 +194,10 @@ impl Pair {
 impl Shared {
     /// Decides how many bytes more a connection carries, where that is not decided and the weather has connections cut.
     fn decide(&self, left: &mut Option<u64>) {
-        if left.is_none() && *self.weather.lock() == Weather::Cut {
-            *left = Some(self.chance.lock().next() % BYTES_BEFORE_CUT);
+        if left.is_none()
+            && let Weather::Cut(within) = *self.weather.lock()
+        {
+            *left = Some(self.chance.lock().next() % within.max(1));
         }
     }
 
