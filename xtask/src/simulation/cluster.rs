@@ -39,14 +39,14 @@ pub(super) struct Plan {
     pub spread: bool,
 }
 
-/// What became of it.
+/// The end of a simulation.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
     /// PUTs a second.
     pub rate: f64,
     /// Seconds of one in the mean.
     pub answered_after: f64,
-    /// What is busiest, and the share of time for which it is.
+    /// The busiest part, and the share of time for which it is busy.
     pub limit: (&'static str, f64),
     /// The same of the databases' cores.
     pub database: f64,

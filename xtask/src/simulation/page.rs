@@ -30,7 +30,7 @@ mod price {
     pub(super) const BODY_GB: f64 = 0.023;
 }
 
-/// What simulates PUTs at such costs.
+/// A simulation of PUTs at such costs.
 type Simulate = fn(&Costs, &Plan) -> Outcome;
 
 /// The page, and a few words of it.

@@ -24,7 +24,7 @@ pub(super) struct Servers {
     pub logs: Vec<(f64, f64)>,
 }
 
-/// What a run saw, after its start.
+/// Figures of a run, after its start.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Requests a second.

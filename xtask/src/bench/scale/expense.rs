@@ -45,7 +45,8 @@ impl Sizes {
             "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'), pg_total_relation_size('{schema}.kv'), pg_total_relation_size('{schema}.batches')"
         ))?;
         let mut numbers = told.split('|').map(str::parse::<f64>);
-        let mut next = || Ok(numbers.next().context("the database says three numbers")??);
-        Ok::<_, anyhow::Error>(Self { log: next()?, rows: next()?, ids: next()? })
+        let mut next =
+            || -> Result<f64> { Ok(numbers.next().context("the database says three numbers")??) };
+        Ok(Self { log: next()?, rows: next()?, ids: next()? })
     }
 }
