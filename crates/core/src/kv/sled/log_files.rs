@@ -129,7 +129,11 @@ fn held(segments: &[Segment], base: Version) -> impl Iterator<Item = &Segment> {
     segments
         .iter()
         .enumerate()
-        .filter(move |(at, _)| next(*at).is_some_and(|next| next <= base))
+        .filter(move |(at, segment)| {
+            // Where files were put under each other's names, none is let go for what its name says.
+            let is_in_order = |next| segment.previous.is_none_or(|previous| previous <= next);
+            next(*at).is_some_and(|next| next <= base && is_in_order(next))
+        })
         .map(|(_, segment)| segment)
 }
 

@@ -273,3 +273,22 @@ fn an_operator_can_say_that_what_is_left_of_a_log_is_all_of_it() {
         assert!(found.iter().all(|(key, value)| state.get(key) == Some(value)));
     }
 }
+
+#[test]
+fn segments_under_each_others_names_are_refused_and_none_is_let_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = cut_store(directory.path());
+    let segments = Segment::paths(&SystemDisk, directory.path()).unwrap();
+    let [.., one, other] = segments.as_slice() else { panic!("{segments:?}") };
+    let swap = || {
+        let bytes = [one, other].map(|path| std::fs::read(path).unwrap());
+        std::fs::write(one, &bytes[1]).unwrap();
+        std::fs::write(other, &bytes[0]).unwrap();
+    };
+    swap();
+    let refused = Sled::open(&config(directory.path())).unwrap_err().to_string();
+    assert!(refused.contains("damaged and was not changed: the journal "), "{refused}");
+    assert_eq!(Segment::paths(&SystemDisk, directory.path()).unwrap(), segments);
+    swap();
+    assert_eq!(state_of(&Sled::open(&config(directory.path())).unwrap()), state);
+}

@@ -111,7 +111,9 @@ pub(in crate::kv::sled) fn replay(
     for (at, segment) in segments.iter().enumerate() {
         let next = segments.iter().skip(at + 1).find_map(|segment| segment.begins);
         // All of it stands before the beginning.
-        if next.is_some_and(|next| next <= from) {
+        // Unless it is the file of a later one, under this name.
+        let is_in_order = |next: Version| segment.begins.is_none_or(|begins| begins <= next);
+        if next.is_some_and(|next| next <= from && is_in_order(next)) {
             end.knows_begin |= next == Some(from);
             continue;
         }
