@@ -119,6 +119,8 @@ class Versions(Suite):
         answer = request("GET", f"/{name}?versions&version-id-marker={put[0][1]}")
         message = "A version-id marker cannot be specified without a key marker."
         self.is_refused(answer, 400, "InvalidArgument", ArgumentName="version-id-marker", Message=message)
+        answer = request("GET", f"/{name}?versions&key-marker=&version-id-marker=bogus")
+        self.is_refused(answer, 400, "InvalidArgument", Message="Invalid version id specified")
 
 
 class Markers(Suite):

@@ -186,9 +186,13 @@ async fn a_hash_that_a_url_signs_is_compared_with_the_body_whatever_it_is() {
         assert_eq!(send("PUT", hash, "").await.status, 200, "{hash}");
     }
     let other = "0".repeat(64);
-    let no_hash = ["any", "unsigned-payload", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", &other];
-    for hash in no_hash {
-        let answer = send("PUT", hash, "").await;
+    const STREAMING: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+    for length in ["", "no number"] {
+        assert_eq!(send("PUT", STREAMING, length).await.status, 411, "{length:?}");
+    }
+    let no_hash = [("any", ""), ("unsigned-payload", ""), (STREAMING, "4"), (&*other, "")];
+    for (hash, length) in no_hash {
+        let answer = send("PUT", hash, length).await;
         let told = |name: &str| answer.element(name);
         assert_eq!(told("Code").as_deref(), Some("XAmzContentSHA256Mismatch"), "{hash}");
         assert_eq!(told("ClientComputedContentSHA256").as_deref(), Some(hash));
@@ -197,7 +201,7 @@ async fn a_hash_that_a_url_signs_is_compared_with_the_body_whatever_it_is() {
         assert_eq!(send("GET", hash, "").await.status, 200, "{hash}");
         assert_eq!(send("HEAD", hash, "").await.status, 200, "{hash}");
     }
-    let other_length = send("PUT", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "9").await;
+    let other_length = send("PUT", STREAMING, "9").await;
     assert_eq!(other_length.element("Code").as_deref(), Some("IncompleteBody"));
     assert_eq!(other_length.element("NumberBytesExpected").as_deref(), Some("9"));
     assert_eq!(other_length.element("NumberBytesProvided").as_deref(), Some("4"));

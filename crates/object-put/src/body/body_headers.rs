@@ -174,6 +174,14 @@ fn length_of(
         // One that cannot be read is none, as in the real service.
         return decoded.transpose().map_err(|_| Error::MissingContentLength);
     }
+    let named = fields.get("x-store-content-sha256")?;
+    if payload == Payload::NoHash
+        && named.is_some_and(|named| named.starts_with("STREAMING-"))
+        && !matches!(decoded, Some(Ok(_)))
+    {
+        // A URL says nothing of framings, but one that is named still wants its length.
+        return Err(Error::MissingContentLength);
+    }
     let plain = plain()?;
     match (plain, decoded) {
         (Some(provided), Some(Ok(expected))) if provided != expected => {

@@ -360,10 +360,12 @@ fn version_after(
     listing: &Listing<'_>,
     tx: &mut Tx<'_>,
 ) -> Result<StartAfter, Error> {
+    const WITHOUT_KEY: &str = "A version-id marker cannot be specified without a key marker.";
     let key = call.query.get("key-marker").unwrap_or_default();
     let version = call.query.get("version-id-marker").filter(|text| !text.is_empty());
     let refused = |value, reason| Error::argument("version-id-marker", Some(value), reason);
     let id = match version.filter(|text| *text != "null") {
+        Some(text) if !call.query.has("key-marker") => return Err(refused(text, WITHOUT_KEY)),
         Some(text) => {
             let id = VersionId::parse(text);
             Some(id.ok_or_else(|| refused(text, "Invalid version id specified"))?)
@@ -372,10 +374,7 @@ fn version_after(
     };
     match (key, version) {
         ("", None) => Ok(StartAfter::Start),
-        ("", Some(version)) => {
-            let reason = "A version-id marker cannot be specified without a key marker.";
-            Err(refused(version, reason))
-        }
+        ("", Some(version)) => Err(refused(version, WITHOUT_KEY)),
         (key, None) => Ok(StartAfter::entry(key.to_owned(), listing.prefix, listing.delimiter)),
         (key, Some(_)) => {
             if let Some(id) = id {
