@@ -35,7 +35,7 @@ pub(in crate::kv::sled) struct LogTail {
     pub(in crate::kv::sled) path: PathBuf,
     /// Its offset.
     pub(super) end: u64,
-    /// What stands there, in a file that says where it ends.
+    /// Bytes that stand there, in a file that says where it ends.
     pub(super) mark: Option<[u8; END_BYTES]>,
 }
 
