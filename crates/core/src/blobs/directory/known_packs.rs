@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::PACKS;
+use super::pack::pack_path;
 use crate::disk::Disk;
 
 /// The file, beside the folder of the packs.
@@ -51,7 +52,7 @@ pub(crate) fn missing(disk: &dyn Disk, bodies: &Path) -> io::Result<Option<PathB
         Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
         listed => listed?.into_iter().collect(),
     };
-    let mut paths = known.into_iter().map(|pack| super::pack_set::path(&packs, pack));
+    let mut paths = known.into_iter().map(|pack| pack_path(&packs, pack));
     Ok(paths.find(|path| !there.contains(path)))
 }
 

@@ -1,6 +1,7 @@
 //! Packs: files of records, each a head (magic, kind, name, length, two checksums) and a body.
 //! The name says in which pack a record lies and where; a pack that was compacted begins with a table of moves.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,6 +19,11 @@ pub(super) const TABLE_ROW_BYTES: usize = 8 + 8;
 const WINDOW_BYTES: usize = 32 * 1024;
 /// A window of preallocated bytes: looked for heads in, it would take most of a start.
 static ZEROS: [u8; WINDOW_BYTES] = [0; WINDOW_BYTES];
+
+/// The file of a pack in the folder of all.
+pub(super) fn pack_path(directory: &Path, pack: u32) -> PathBuf {
+    directory.join(format!("{pack:08}.pack"))
+}
 
 /// Kinds of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::Listing;
 use super::known_packs;
-use super::pack::{HEAD_BYTES, Head, Kind, PackFile, Place, read_exactly};
+use super::pack::{HEAD_BYTES, Head, Kind, PackFile, Place, pack_path, read_exactly};
 use super::tombstones::Tombstones;
 use crate::blobs::{BlobError, BlobId, BlobStat};
 use crate::disk::{Disk, DiskFile};
@@ -123,7 +123,7 @@ impl PackSet {
     }
 
     pub(super) fn path(&self, pack: u32) -> PathBuf {
-        path(&self.directory, pack)
+        pack_path(&self.directory, pack)
     }
 
     /// The number of the pack that is written to.
@@ -326,10 +326,6 @@ fn head_of(id: BlobId, record: &[u8]) -> Result<Head, BlobError> {
         .ok_or_else(|| BlobError::Corrupt("a pack holds no such record where its name says".into()))
 }
 
-pub(super) fn path(directory: &std::path::Path, pack: u32) -> PathBuf {
-    directory.join(format!("{pack:08}.pack"))
-}
-
 fn open_file(
     directory: &std::path::Path,
     disk: &dyn Disk,
@@ -341,7 +337,7 @@ fn open_file(
     if let Some(packed) = open.get(&pack) {
         return Ok(Arc::clone(packed));
     }
-    let file = disk.open(&path(directory, pack))?;
+    let file = disk.open(&pack_path(directory, pack))?;
     let packed = Arc::new(PackFile::read(pack, file)?);
     if open.len() >= OPEN_MAX {
         open.clear();

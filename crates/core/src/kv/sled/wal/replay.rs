@@ -1,14 +1,13 @@
 //! The replay of a log: its frames in order, one segment at a time, and every way in which they can be wrong.
 
 use std::io;
-use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use super::frame::{END_BYTES, FrameRows, FrameVersions, LogEndMark, add_rows};
+use super::frame::{FrameRows, FrameVersions, LogEndMark, add_rows};
 use super::segment::Segment;
+use super::tail::LogTail;
 use super::{LostFrames, WalError};
-use crate::disk::Disk;
 use crate::kv::Version;
 use crate::kv::sled::rows::Rows;
 
@@ -27,38 +26,6 @@ pub(in crate::kv::sled) struct LogEnd {
     pub(in crate::kv::sled) knows_begin: bool,
     /// Set if that version lies within a frame.
     pub(in crate::kv::sled) is_at_odds: bool,
-}
-
-/// A place in a segment at which the log ends, or is to end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::kv::sled) struct LogTail {
-    pub(in crate::kv::sled) path: PathBuf,
-    /// Its offset.
-    pub(super) end: u64,
-    /// Bytes that stand there, in a file that says where it ends.
-    pub(super) mark: Option<[u8; END_BYTES]>,
-}
-
-impl LogTail {
-    /// Cuts off what comes behind it, on disk.
-    ///
-    /// # Errors
-    /// As the disk.
-    pub(in crate::kv::sled) fn cut(&self, disk: &dyn Disk) -> io::Result<()> {
-        let mark = self.mark.as_ref().map_or(&[][..], |mark| mark.as_slice());
-        let file = disk.open_to_write(&self.path)?;
-        let kept = self.end + mark.len() as u64;
-        if file.length()? > kept {
-            if !mark.is_empty() {
-                // Before the rest goes: at no moment is there neither.
-                file.write_all_at(mark, self.end)?;
-                file.sync()?;
-            }
-            file.truncate(kept)?;
-            file.sync()?;
-        }
-        Ok(())
-    }
 }
 
 /// One frame that a replay gives.
@@ -134,7 +101,7 @@ pub(in crate::kv::sled) fn replay(
             }
             if versions.previous != end.last {
                 if versions.synced <= end.last {
-                    end.lose(*versions);
+                    end.lose(versions.last);
                     continue;
                 }
                 return Err(WalError::Damaged("has lost frames before others"));
@@ -157,13 +124,14 @@ pub(in crate::kv::sled) fn replay(
             if versions.synced > kept {
                 return Err(WalError::Damaged("is broken before frames that are whole"));
             }
-            end.lose(versions);
+            end.lose(versions.last);
         }
         for (mark, last) in chain.later_ends().filter(|(_, last)| *last > kept) {
             if mark == LogEndMark::Synced {
                 return Err(WalError::Damaged("is broken before its end"));
             }
             end.written = end.written.max(last);
+            end.lose(last);
         }
         if next.is_none() && !chain.is_ended(before) {
             return Err(WalError::Damaged("has lost its end"));
@@ -185,8 +153,8 @@ impl LogEnd {
         Self { last, lost: None, tail: None, written, knows_begin: false, is_at_odds: false }
     }
 
-    fn lose(&mut self, frame: FrameVersions) {
-        let before = self.lost.map_or(frame.last, |lost| lost.last);
-        self.lost = Some(LostFrames { kept: self.last, last: frame.last.max(before) });
+    fn lose(&mut self, last: Version) {
+        let before = self.lost.map_or(last, |lost| lost.last);
+        self.lost = Some(LostFrames { kept: self.last, last: last.max(before) });
     }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::LogTail;
 use super::WalError;
 use super::frame::{
     FILE_HEADER_BYTES, FRAME_HEADER_BYTES, FileHeader, Format, Frame, FrameVersions, LogEndMark,
     ROOM_BYTES, version_at,
 };
+use super::tail::LogTail;
 use crate::disk::{Disk, DiskFile};
 use crate::kv::Version;
 
