@@ -77,9 +77,20 @@ class Wire(unittest.IsolatedAsyncioTestCase):
         names = [row["name"] for row in schema["operations"] if row["name"].startswith("tabs.")]
         self.assertEqual(len(names), 23)
         self.assertEqual(len([name for name in schema["events"] if name.startswith("tabs.")]), 10)
+        constants = schema["constants"]["tabs"]
         self.assertEqual(
-            schema["constants"]["tabs"],
-            {"MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": 2, "TAB_ID_NONE": -1, "TAB_INDEX_NONE": -1},
+            {name: value for name, value in constants.items() if isinstance(value, int)},
+            {"MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": 2, "SPLIT_VIEW_ID_NONE": -1, "TAB_ID_NONE": -1, "TAB_INDEX_NONE": -1},
+        )
+        self.assertEqual(
+            {name: sorted(value.values()) for name, value in constants.items() if not isinstance(value, int)},
+            {
+                "MutedInfoReason": ["capture", "extension", "user"],
+                "TabStatus": ["complete", "loading", "unloaded"],
+                "WindowType": ["app", "custom-tab", "devtools", "normal", "panel", "popup"],
+                "ZoomSettingsMode": ["automatic", "disabled", "manual"],
+                "ZoomSettingsScope": ["per-origin", "per-tab"],
+            },
         )
 
     def test_every_operation_of_the_schema_checks_its_arguments_by_its_own_signature(self):

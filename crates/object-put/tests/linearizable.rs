@@ -133,10 +133,10 @@ impl Model for OneKey {
             },
             Call::Complete { upload, part, condition, status, made } => match own(upload) {
                 Upload::Aborted => unchanged(*status == 404),
-                // The same list again is answered as before.
+                // The same list again is answered as before, as long as the key has an object.
                 Upload::Completed { part: own, made: before } => unchanged(match *status {
-                    200 => own == part && made == before,
-                    status => status == 404 && own != part,
+                    200 => own == part && made == before && state.object.is_some(),
+                    status => status == 404 && (own != part || state.object.is_none()),
                 }),
                 Upload::Open { part: own } => {
                     let refusal = condition.refusal(state.object.as_ref());

@@ -123,9 +123,9 @@ impl Bucket {
                     done(Self { has_object: true, ..self.with(id, Upload::Completed) })
                 }
                 Upload::Open { has_part: false } => refused("InvalidPart"),
-                // The same list again is answered as before.
-                Upload::Completed => done(self.clone()),
-                Upload::Aborted => refused("NoSuchUpload"),
+                // The same list again is answered as before, as long as the key has an object.
+                Upload::Completed if self.has_object => done(self.clone()),
+                Upload::Completed | Upload::Aborted => refused("NoSuchUpload"),
             },
             Call::Abort(id, _) => match self.upload(id) {
                 Upload::Open { .. } => done(self.with(id, Upload::Aborted)),

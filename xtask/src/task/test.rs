@@ -14,7 +14,7 @@ use crate::run::workspace::{cargo, root, target};
 use crate::task::{crash, e2e, up};
 
 /// The module of tests that a soak runs, and these steps have no time for.
-const LONG: &str = "::long::";
+const LONG: &str = "long::";
 
 /// Arguments of `test`.
 #[derive(Debug, Default, clap::Args)]

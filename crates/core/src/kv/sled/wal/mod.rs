@@ -21,7 +21,6 @@ use parking_lot::Mutex;
 use self::frame::{FILE_HEADER_BYTES, FrameVersions, LogEndMark, ROOM_BYTES, encode, file_header};
 pub(super) use self::replay::{LogEnd, replay};
 pub(super) use self::segment::{NEWEST, Segment, TURNS, is_spare, name, newest, spare_of};
-pub(super) use self::tail::LogTail;
 use super::Version;
 use super::rows::Rows;
 use crate::disk::{Disk, DiskFile};
