@@ -76,7 +76,7 @@ impl Sled {
     }
 }
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(all(feature = "redb", feature = "testing"))]
 impl Sled {
     /// The first key of the base whose value is gone, replaced or not: without it there is no way back to the moment of the base.
     pub(crate) fn missing_values_of_base(&self) -> Result<Option<String>, StoreError> {
