@@ -272,11 +272,18 @@ impl PackSet {
     pub(super) fn latest(&self, count: usize) -> Result<Vec<BlobId>, BlobError> {
         let mut found = Vec::new();
         for pack in self.numbers()?.into_iter().rev().take(count) {
-            self.walk(pack, &mut |head, _| {
-                if head.kind == Kind::Body && !self.tombstones.contains(head.id) {
+            // Taken before the pack is opened, as for a listing.
+            let dead = self.tombstones.of_pack(pack);
+            let walked = self.walk(pack, &mut |head, _| {
+                if head.kind == Kind::Body && !dead.contains(&head.id) {
                     found.push(head.id);
                 }
-            })?;
+            });
+            match walked {
+                // All of it was dead, and it was compacted away since the directory was read.
+                Err(BlobError::Absent) => continue,
+                walked => walked?,
+            };
         }
         Ok(found)
     }

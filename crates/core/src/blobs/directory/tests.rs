@@ -28,6 +28,35 @@ fn finished_blobs_are_there_after_opening_again() {
 }
 
 #[test]
+fn the_latest_blobs_are_told_beside_a_pack_that_is_compacted_away_meanwhile() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = |disk| {
+        let ids = SeededIds::from_number(1);
+        Directory::open_with_packs_of(directory.path(), disk, ids, 64).unwrap()
+    };
+    let store = open(Arc::new(SystemDisk));
+    let put = |moment| {
+        let body = Bytes::from(vec![7; 100]);
+        store.put_small(Timestamp::from_millis(moment), body).wait().unwrap()
+    };
+    let (_, last) = (put(1), put(2));
+    drop(store);
+    let first = directory.path().join("packs/00000001.pack");
+    assert!(directory.path().join("packs/00000002.pack").exists());
+    let is_compacted = Arc::new(AtomicBool::new(false));
+    let compacted = Arc::clone(&is_compacted);
+    let disk = WatchedDisk::new(move |call, path| {
+        if call == Call::Open && path == first && compacted.load(Ordering::SeqCst) {
+            std::fs::remove_file(path)?;
+        }
+        Ok(())
+    });
+    let store = open(Arc::new(disk));
+    is_compacted.store(true, Ordering::SeqCst);
+    assert_eq!(store.latest(usize::MAX), Ok(vec![last.id]));
+}
+
+#[test]
 fn a_flipped_byte_in_a_pack_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
