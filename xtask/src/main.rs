@@ -75,3 +75,15 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_task_has_arguments_that_clap_takes() {
+        Arguments::command().debug_assert();
+    }
+}

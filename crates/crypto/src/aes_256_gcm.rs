@@ -1,5 +1,8 @@
 //! AES-256-GCM (NIST SP 800-38D) of a buffer in place, the tag beside it.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use std::sync::Arc;
+
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use aes_gcm::{Nonce, Tag};
 
@@ -24,9 +27,19 @@ impl std::fmt::Display for CipherError {
 
 impl std::error::Error for CipherError {}
 
-/// A key, ready to encrypt and decrypt.
+/// The longest buffer that one nonce serves (SP 800-38D, section 5.2.1.1).
+const BUFFER_BYTES_MAX: u64 = (1 << 36) - 32;
+
+/// A key, ready to encrypt and decrypt: by the vector instructions of the processor where it has them, and the same bytes where it has not.
 #[derive(Clone)]
-pub struct Aes256Gcm(aes_gcm::Aes256Gcm);
+pub struct Aes256Gcm(Engine);
+
+#[derive(Clone)]
+enum Engine {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    Vectors(Arc<graviola::aead::AesGcm>),
+    Portable(aes_gcm::Aes256Gcm),
+}
 
 impl std::fmt::Debug for Aes256Gcm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -38,7 +51,16 @@ impl Aes256Gcm {
     /// The cipher of a key.
     #[must_use]
     pub fn new(key: &[u8; KEY_BYTES]) -> Self {
-        Self(aes_gcm::Aes256Gcm::new(key.into()))
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if graviola::util::is_cpu_supported() {
+            return Self(Engine::Vectors(Arc::new(graviola::aead::AesGcm::new(key))));
+        }
+        Self::portable(key)
+    }
+
+    /// The cipher of a key on any processor.
+    fn portable(key: &[u8; KEY_BYTES]) -> Self {
+        Self(Engine::Portable(aes_gcm::Aes256Gcm::new(key.into())))
     }
 
     /// Encrypts `buffer` in place; gives the tag that proves it and `bound`. A nonce serves once.
@@ -51,11 +73,22 @@ impl Aes256Gcm {
         bound: &[u8],
         buffer: &mut [u8],
     ) -> Result<[u8; TAG_BYTES], CipherError> {
-        let tag = self.0.encrypt_inout_detached(&Nonce::from(nonce), bound, buffer.into());
-        tag.map(Into::into).map_err(|_| CipherError)
+        check_length(buffer)?;
+        match &self.0 {
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Engine::Vectors(cipher) => {
+                let mut tag = [0; TAG_BYTES];
+                cipher.encrypt(&nonce, bound, buffer, &mut tag);
+                Ok(tag)
+            }
+            Engine::Portable(cipher) => {
+                let tag = cipher.encrypt_inout_detached(&Nonce::from(nonce), bound, buffer.into());
+                tag.map(Into::into).map_err(|_| CipherError)
+            }
+        }
     }
 
-    /// Decrypts `buffer` in place, once `tag` proves it and `bound`.
+    /// Decrypts `buffer` in place, once `tag` proves it and `bound`; what does not open is of no use after it.
     ///
     /// # Errors
     /// [`CipherError`] if any bit of them, or the key or the nonce, is not that of the encryption.
@@ -66,14 +99,60 @@ impl Aes256Gcm {
         buffer: &mut [u8],
         tag: [u8; TAG_BYTES],
     ) -> Result<(), CipherError> {
-        let (nonce, tag) = (Nonce::from(nonce), Tag::from(tag));
-        self.0.decrypt_inout_detached(&nonce, bound, buffer.into(), &tag).map_err(|_| CipherError)
+        check_length(buffer)?;
+        match &self.0 {
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Engine::Vectors(cipher) => {
+                cipher.decrypt(&nonce, bound, buffer, &tag).map_err(|_| CipherError)
+            }
+            Engine::Portable(cipher) => {
+                let (nonce, tag) = (Nonce::from(nonce), Tag::from(tag));
+                let opened = cipher.decrypt_inout_detached(&nonce, bound, buffer.into(), &tag);
+                opened.map_err(|_| CipherError)
+            }
+        }
     }
+}
+
+fn check_length(buffer: &[u8]) -> Result<(), CipherError> {
+    if buffer.len() as u64 > BUFFER_BYTES_MAX { Err(CipherError) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn the_instructions_of_a_processor_change_no_byte(
+            key: [u8; KEY_BYTES],
+            nonce: [u8; NONCE_BYTES],
+            bound in proptest::collection::vec(any::<u8>(), 0..80),
+            plain in proptest::collection::vec(any::<u8>(), 0..5_000),
+        ) {
+            let (chosen, portable) = (Aes256Gcm::new(&key), Aes256Gcm::portable(&key));
+            let (mut one, mut other) = (plain.clone(), plain.clone());
+            let tag = chosen.encrypt(nonce, &bound, &mut one).unwrap();
+            prop_assert_eq!(portable.encrypt(nonce, &bound, &mut other), Ok(tag));
+            prop_assert_eq!(&one, &other);
+            prop_assert_eq!(portable.decrypt(nonce, &bound, &mut one, tag), Ok(()));
+            prop_assert_eq!(chosen.decrypt(nonce, &bound, &mut other, tag), Ok(()));
+            prop_assert_eq!((&one, &other), (&plain, &plain));
+        }
+    }
+
+    #[test]
+    fn records_of_every_length_around_theirs_are_the_same_by_both() {
+        let (chosen, portable) = (Aes256Gcm::new(&[5; 32]), Aes256Gcm::portable(&[5; 32]));
+        for length in (65_500..65_560).chain([131_072, 1_048_577]) {
+            let (mut one, mut other) = (vec![6; length], vec![6; length]);
+            let tag = chosen.encrypt([7; NONCE_BYTES], &[8; 41], &mut one);
+            assert_eq!(tag, portable.encrypt([7; NONCE_BYTES], &[8; 41], &mut other));
+            assert_eq!(one, other, "{length}");
+        }
+    }
 
     /// Test case 16 of the GCM submission to NIST: a key of 256 bits with bound data.
     #[test]

@@ -14,6 +14,7 @@ use crate::run::workspace::{cargo, target};
 
 /// Arguments of the explorer.
 #[derive(Debug, Clone, Default, clap::Args)]
+#[group(id = "explored")]
 pub(crate) struct Arguments {
     /// So many states that kills and cuts may leave of the stores and of the services on them, on a simulated disk
     #[arg(long, value_name = "N")]
