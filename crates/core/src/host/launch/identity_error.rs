@@ -102,3 +102,30 @@ impl IdentityError {
         Self::Unusable { path: path.display().to_string(), reason: error.to_string() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operators_page_has_the_words_of_every_refusal() {
+        let page = include_str!("../../../../../docs/running.md");
+        let path = || "PATH".to_owned();
+        let bodies = || "PLACE".to_owned();
+        let store = || "STORE".to_owned();
+        for refusal in [
+            IdentityError::Unusable { path: "FILE".into(), reason: "REASON".into() },
+            IdentityError::RecordsMissing { path: path(), bodies: bodies() },
+            IdentityError::BodiesMissing { path: path(), bodies: bodies() },
+            IdentityError::Mismatch { path: path(), bodies: bodies() },
+            IdentityError::FolderMissing { folder: "FOLDER".into(), bodies: bodies() },
+            IdentityError::PackMissing { pack: "PACK".into(), note: "NOTE".into() },
+            IdentityError::Foreign { store: store(), bodies: bodies() },
+            IdentityError::SharedBodiesMissing { store: store(), bodies: bodies() },
+            #[cfg(feature = "object-store")]
+            IdentityError::Unreachable { bodies: bodies(), reason: "REASON".into() },
+        ] {
+            assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
+        }
+    }
+}

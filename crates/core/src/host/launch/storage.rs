@@ -628,6 +628,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_operators_page_has_the_words_of_every_refusal_of_a_directory() {
+        let page = include_str!("../../../../../docs/running.md");
+        let path = || "PATH".to_owned();
+        for refusal in [
+            StorageError::Directory { path: path(), reason: "REASON".into() },
+            StorageError::SecretCutOff { path: "FILE".into(), digits: 7 },
+            StorageError::Unfinished { path: path() },
+            StorageError::BodiesAlone,
+            StorageError::NoObjectStore,
+        ] {
+            assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_drawn_once_and_only_its_owner_can_read_it() {
         let directory = tempfile::tempdir().unwrap();
         let first = secret(directory.path(), "admin-token").unwrap();
