@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from suite import ACCOUNTS, DIALECTS, NUMBERS, REGION, Suite, digest64, request  # noqa: E402
+from suite import ACCOUNTS, DIALECTS, NUMBERS, REGION, Suite, digest64, request, send, sign  # noqa: E402
 
 
 class Names(Suite):
@@ -315,6 +315,14 @@ class OtherSettings(Suite):
             answer = request(method, target)
             message = "The specified method is not allowed against this resource."
             self.is_refused(answer, 405, "MethodNotAllowed", Method=method, ResourceType=kind, Message=message)
+
+    def test_credentials_that_cannot_be_read_are_told_before_a_method_that_nothing_has(self):
+        for method, target in (("HEAD", "/"), ("PATCH", f"/{self.bucket()}/k")):
+            for payload, status in (("invalid", 400), ("UNSIGNED-PAYLOAD", 405), ("0" * 64, 405)):
+                self.assertEqual(request(method, target, payload=payload).status, status, (method, payload))
+            unhashed = sign(method, target, {})
+            del unhashed["x-amz-content-sha256"]
+            self.assertEqual(send(method, target, unhashed).status, 400, method)
 
     def test_lifecycle_rules_are_checked(self):
         name = self.bucket()

@@ -199,6 +199,30 @@ class OntoItself(Suite):
         self.assertEqual(self.body(name), b"old")
 
 
+class Bodies(Suite):
+    REFUSED = "The request included a body. Requests of this type must not include a non-empty body."
+
+    def test_a_copy_that_brings_a_body_is_refused_and_stores_nothing(self):
+        name = self.bucket()
+        self.put(name, body=b"source")
+        self.put(name, "to", b"old")
+        copy = {"-copy-source": f"{name}/k"}
+        upload = self.s3.create_multipart_upload(Bucket=name, Key="parts")["UploadId"]
+        for target in (f"/{name}/to", f"/{name}/parts?partNumber=1&uploadId={upload}"):
+            for body, headers in ((b"x", {}), (b"1\r\nx\r\n0\r\n\r\n", {"transfer-encoding": "chunked"})):
+                answer = request("PUT", target, {**copy, **headers}, body, payload="UNSIGNED-PAYLOAD")
+                self.is_refused(answer, 400, "InvalidRequest", Message=self.REFUSED)
+        self.assertEqual(self.body(name, "to"), b"old")
+        self.assertNotIn("Parts", self.s3.list_parts(Bucket=name, Key="parts", UploadId=upload))
+
+    def test_a_copy_may_be_sent_in_chunks_of_nothing(self):
+        name = self.bucket()
+        self.put(name, body=b"source")
+        chunked = {"-copy-source": f"{name}/k", "transfer-encoding": "chunked"}
+        answer = request("PUT", f"/{name}/to", chunked, b"0\r\n\r\n", payload="UNSIGNED-PAYLOAD")
+        self.assertEqual((answer.status, self.body(name, "to")), (200, b"source"), answer)
+
+
 class Conditions(Suite):
     def test_conditions_on_the_source_refuse_with_their_name(self):
         name = self.bucket()
@@ -216,6 +240,8 @@ class Conditions(Suite):
             self.s3.copy_object(**copy, **holds)
         for fails, condition in (
             ({"CopySourceIfMatch": '"other"'}, "If-Match"),
+            ({"CopySourceIfMatch": f"W/{tag}"}, "If-Match"),
+            ({"CopySourceIfNoneMatch": f"W/{tag}"}, "If-None-Match"),
             ({"CopySourceIfNoneMatch": tag}, "If-None-Match"),
             ({"CopySourceIfModifiedSince": datetime.datetime.now(UTC)}, "If-Modified-Since"),
             ({"CopySourceIfUnmodifiedSince": modified - day}, "If-Unmodified-Since"),

@@ -48,7 +48,7 @@ class Contents(Suite):
         request("PUT", f"/{name}/k", {}, BODY)
         self.assertEqual(request("GET", f"/{name}/k").headers["content-type"], "binary/octet-stream")
 
-    def test_aws_chunked_is_never_stored_as_an_encoding(self):
+    def test_aws_chunked_is_no_encoding_of_an_object_whose_body_came_so(self):
         name = self.bucket()
         for sent, kept in (("aws-chunked", None), ("gzip,aws-chunked", "gzip"), ("aws-chunked, br", "br")):
             frame = b"c\r\n" + BODY + b"\r\n0\r\n\r\n"
@@ -57,6 +57,15 @@ class Contents(Suite):
             self.assertEqual(put.status, 200, put)
             got = request("GET", f"/{name}/k")
             self.assertEqual((got.headers.get("content-encoding"), got.body), (kept, BODY))
+
+    def test_a_plain_body_keeps_the_encoding_aws_chunked(self):
+        name = self.bucket()
+        for sent in ("aws-chunked", "gzip, aws-chunked"):
+            for payload in (None, "UNSIGNED-PAYLOAD"):
+                put = request("PUT", f"/{name}/k", {"content-encoding": sent}, BODY, payload=payload)
+                self.assertEqual(put.status, 200, put)
+                got = request("GET", f"/{name}/k")
+                self.assertEqual((got.headers.get("content-encoding"), got.body), (sent, BODY))
 
     def test_user_metadata_comes_back_in_lower_case(self):
         name = self.bucket()
@@ -558,6 +567,7 @@ class Conditions(Suite):
         tag = self.put(name)["ETag"]
         self.put(name, IfMatch=tag)
         self.put(name, IfMatch=tag.strip('"'))
+        self.refused(412, "PreconditionFailed", self.put, bucket=name, IfMatch=f"W/{tag}")
         refused = self.refused(412, "PreconditionFailed", self.put, bucket=name, IfMatch='"other"')
         self.assertEqual(refused["Condition"], "If-Match")
 

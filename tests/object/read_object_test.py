@@ -146,6 +146,8 @@ class Conditions(Suite):
             ({"if-match": "*"}, 200),
             ({"if-none-match": "*"}, 304),
             ({"if-none-match": f"W/{tag}"}, 304),
+            ({"if-match": f"W/{tag}"}, 412),
+            ({"if-match": f"W/{tag}, {tag}"}, 200),
             ({"if-modified-since": "no date"}, 200),
         ):
             self.assertEqual(request("GET", f"/{name}/k", headers).status, status, headers)

@@ -196,6 +196,7 @@ class Deletes(Suite):
         tag = self.put(name)["ETag"]
         refused = self.refused(412, "PreconditionFailed", self.s3.delete_object, Bucket=name, Key="k", IfMatch='"other"')
         self.assertEqual(refused["Condition"], "If-Match")
+        self.refused(412, "PreconditionFailed", self.s3.delete_object, Bucket=name, Key="k", IfMatch=f"W/{tag}")
         self.s3.delete_object(Bucket=name, Key="k", IfMatch=tag)
         self.refused(404, "NoSuchKey", self.s3.delete_object, Bucket=name, Key="k", IfMatch=tag)
         self.put(name)

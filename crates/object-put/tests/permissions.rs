@@ -365,6 +365,47 @@ async fn a_copy_takes_tags_along_only_where_they_may_be_read_and_set() {
 }
 
 #[tokio::test]
+async fn whom_a_policy_lets_write_needs_its_word_for_tags_and_locks() {
+    const ALLOWED: &str = "PutObject";
+    let until = "2027-01-01T00:00:00Z";
+    let tags: &[(&str, &str)] = &[("x-store-tagging", "a=1")];
+    let hold: &[(&str, &str)] = &[("x-store-object-lock-legal-hold", "ON")];
+    let retention: &[(&str, &str)] = &[
+        ("x-store-object-lock-mode", "GOVERNANCE"),
+        ("x-store-object-lock-retain-until-date", until),
+    ];
+    let list: &[(&str, &str)] = &[("x-store-acl", "bucket-owner-full-control")];
+    for (actions, headers, status) in [
+        (&[ALLOWED][..], &[][..], 200),
+        (&[ALLOWED], tags, 403),
+        (&[ALLOWED, "PutObjectTagging"], tags, 200),
+        (&[ALLOWED], hold, 403),
+        (&[ALLOWED, "PutObjectLegalHold"], hold, 200),
+        (&[ALLOWED], retention, 403),
+        (&[ALLOWED, "PutObjectRetention"], retention, 200),
+        // A list goes with the right to write.
+        (&[ALLOWED], list, 200),
+    ] {
+        let world = World::new(NOW).await;
+        let policy = policy_of("Allow", actions).replace(":versioned", ":locked");
+        assert_eq!(put_policy(&world, "locked", &policy).await.status, 204);
+        for draft in [
+            Draft::put("/locked/k", b"1").with("x-store-checksum-crc32", crc32(b"1")),
+            Draft::new("POST", "/locked/k?uploads", b""),
+        ] {
+            let draft = Draft { key: OTHER, ..draft };
+            let draft = headers.iter().fold(draft, |draft, (name, value)| draft.with(name, *value));
+            let answer = world.send(&draft).await;
+            assert_eq!(answer.status, status, "{actions:?} {draft:?}: {}", answer.text());
+        }
+    }
+    // Where everybody may write, no policy has let them.
+    let world = World::new(NOW).await;
+    let put = Draft { key: OTHER, ..Draft::put("/open/k", b"1") };
+    assert_eq!(world.send(&put.with("x-store-tagging", "a=1")).await.status, 200);
+}
+
+#[tokio::test]
 async fn who_may_not_set_locks_sets_none_with_an_object() {
     const RETENTION: &[(&str, &str)] = &[
         ("x-store-object-lock-mode", "GOVERNANCE"),

@@ -25,6 +25,7 @@ use crate::store::tables::{ACCOUNTS, BUCKET_CONFIGS, BUCKETS};
 use crate::store::version::ObjectVersion;
 
 const PUT_TAGS: &str = "store:PutObjectTagging";
+const PUT_LIST: &str = "store:PutObjectAcl";
 
 /// A request on its way to a bucket.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +68,7 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
         // What a PUT brings along needs a permission of its own (spec §5.2).
         let has = |names: &[&str]| names.iter().any(|name| access.fields.has(name));
         let brings = [
-            ("store:PutObjectAcl", Acl::is_named(access.fields)),
+            (PUT_LIST, Acl::is_named(access.fields)),
             (PUT_TAGS, has(&["x-store-tagging"])),
             ("store:PutObjectRetention", has(&lock::RETENTION_HEADERS)),
             ("store:PutObjectLegalHold", has(&[lock::HOLD])),
@@ -79,7 +80,9 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
     Ok(bucket)
 }
 
-/// Checks that the caller may set what a write brings along: who may write may, unless its key or the policy says otherwise.
+/// Checks that the caller may set what a write brings along: its key must hold the permission, and no policy may deny it. Whom a policy
+/// lets write needs its word for this too, but for a list: the conditions that policies make on lists (`s3:x-amz-acl`) stand beside the
+/// permission to write alone.
 fn check_brought(
     access: &AccessRequest<'_>,
     permission: &str,
@@ -87,19 +90,22 @@ fn check_brought(
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
     let holds = access.caller.account().is_none() || access.caller.has_permission(permission);
-    let mut is_denied = evaluate_policy(access, permission, bucket, tx)? == Some(Effect::Deny);
+    let goes_with_writing = permission == PUT_LIST;
+    let mut passes = match evaluate_policy(access, permission, bucket, tx)? {
+        Some(effect) => effect == Effect::Allow,
+        None if goes_with_writing || owns(access.caller, bucket) => true,
+        None => evaluate_policy(access, access.permission, bucket, tx)? != Some(Effect::Allow),
+    };
     if let Some(point) = access.point {
-        access_point::passes(point, access.caller, |policy| {
+        let mut of_point = None;
+        let lets_pass = access_point::passes(point, access.caller, |policy| {
             let resource = resource_in(point, access.key);
-            let of_point = effect(access, policy, permission, &resource, bucket, tx)?;
-            is_denied |= of_point == Some(Effect::Deny);
+            of_point = effect(access, policy, permission, &resource, bucket, tx)?;
             Ok(of_point)
         })?;
+        passes &= lets_pass || (goes_with_writing && of_point != Some(Effect::Deny));
     }
-    if !holds || is_denied {
-        return Err(Error::AccessDenied);
-    }
-    Ok(())
+    if holds && passes { Ok(()) } else { Err(Error::AccessDenied) }
 }
 
 /// The bucket or the object as the policy of an access point names it.

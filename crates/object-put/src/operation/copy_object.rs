@@ -375,8 +375,8 @@ fn check_source_preconditions(
     let holds = |name: &'static str, value: &str| {
         let date = || Timestamp::from_http_date(value).map(Timestamp::seconds);
         match name {
-            "x-store-copy-source-If-Match" => etag::listed(value, &data.etag),
-            "x-store-copy-source-If-None-Match" => !etag::listed(value, &data.etag),
+            "x-store-copy-source-If-Match" => etag::listed_strongly(value, &data.etag),
+            "x-store-copy-source-If-None-Match" => !etag::listed_weakly(value, &data.etag),
             "x-store-copy-source-If-Unmodified-Since" => {
                 date().is_none_or(|since| modified <= since)
             }

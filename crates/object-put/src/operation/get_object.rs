@@ -110,7 +110,7 @@ fn check_preconditions(
     };
     let modified = object.modified.seconds();
     match call.fields.get("if-match")? {
-        Some(tags) if !etag::listed(&tags, &data.etag) => return failed("If-Match"),
+        Some(tags) if !etag::listed_strongly(&tags, &data.etag) => return failed("If-Match"),
         Some(_) => {}
         None => {
             let unmodified = date("if-unmodified-since")?;
@@ -120,7 +120,7 @@ fn check_preconditions(
         }
     }
     let changed = match call.fields.get("if-none-match")? {
-        Some(tags) => !etag::listed(&tags, &data.etag),
+        Some(tags) => !etag::listed_weakly(&tags, &data.etag),
         None => date("if-modified-since")?.is_none_or(|since| modified > since.seconds()),
     };
     Ok(if changed { Freshness::Modified } else { Freshness::NotModified })

@@ -165,13 +165,8 @@ fn disposition(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Content-Encoding: `aws-chunked` describes the transfer, not the object.
 fn encoding(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    let names = header.value.split(',');
-    let of_object: Vec<_> =
-        names.filter(|name| !name.trim().eq_ignore_ascii_case("aws-chunked")).collect();
-    let of_object = of_object.join(",");
-    values.content.encoding = Some(of_object.trim().to_owned()).filter(|text| !text.is_empty());
+    values.content.encoding = kept(header);
     Ok(())
 }
 
@@ -304,6 +299,10 @@ impl PutHeaders {
         now: Timestamp,
     ) -> Result<Self, Error> {
         let mut values = Values::read(fields, bucket)?;
+        // A body that came as it is keeps whatever it is said to be.
+        if payload.is_chunked() {
+            values.leave_framing();
+        }
         let body = BodyHeaders::of_values(fields, payload, std::mem::take(&mut values.body))?;
         let is_copy = fields.has("x-store-copy-source");
         // A copy has no body of its own that a digest could cover.
@@ -331,7 +330,9 @@ impl PutHeaders {
     /// As [`PutHeaders::read`].
     pub fn of_upload(fields: &Fields<'_>, bucket: &Bucket, now: Timestamp) -> Result<Self, Error> {
         check_of_uploads(fields)?;
-        let values = Values::read(fields, bucket)?;
+        let mut values = Values::read(fields, bucket)?;
+        // The framing that clients name here is that of the parts.
+        values.leave_framing();
         if values.offset.is_some() {
             return Err(not_implemented(OFFSET));
         }
@@ -363,6 +364,16 @@ impl Values {
         }
         check_of_writes(fields)?;
         Ok(values)
+    }
+
+    /// Takes the framing in which a body came from the encodings of the object, which it does not describe.
+    fn leave_framing(&mut self) {
+        let encodings = self.content.encoding.take().unwrap_or_default();
+        let names = encodings.split(',');
+        let of_object: Vec<_> =
+            names.filter(|name| !name.trim().eq_ignore_ascii_case("aws-chunked")).collect();
+        let of_object = of_object.join(",");
+        self.content.encoding = Some(of_object.trim().to_owned()).filter(|text| !text.is_empty());
     }
 
     /// The headers, with what several of them or the bucket decide together.

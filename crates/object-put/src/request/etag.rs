@@ -13,12 +13,20 @@ pub fn bare(tag: &str) -> &str {
     tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag)
 }
 
-/// Tells whether one of the comma-separated tags of `list`, or `*`, means `etag`. A weak tag means the same as a strong one.
+/// Tells whether one of the comma-separated tags of `list`, or `*`, means `etag` by the strong comparison, which no weak tag passes
+/// (RFC 9110 §8.8.3.2): that of `If-Match`.
 #[must_use]
-pub fn listed(list: &str, etag: &str) -> bool {
-    list.split(',').map(str::trim).any(|tag| {
-        let tag = tag.strip_prefix("W/").unwrap_or(tag);
-        tag == "*" || bare(tag) == etag
+pub fn listed_strongly(list: &str, etag: &str) -> bool {
+    list.split(',').map(str::trim).any(|tag| tag == "*" || bare(tag) == etag)
+}
+
+/// Tells whether one of the comma-separated tags of `list`, or `*`, means `etag` by the weak comparison, to which a weak tag is as good as a
+/// strong one: that of `If-None-Match`.
+#[must_use]
+pub fn listed_weakly(list: &str, etag: &str) -> bool {
+    list.split(',').any(|tag| {
+        let tag = tag.trim();
+        listed_strongly(tag.strip_prefix("W/").unwrap_or(tag), etag)
     })
 }
 
@@ -36,10 +44,21 @@ mod tests {
 
     #[test]
     fn a_list_means_each_of_its_tags() {
-        for list in ["\"a\", \"b\"", "b", "*", "W/\"b\""] {
-            assert!(listed(list, "b"), "{list}");
+        for listed in [listed_strongly, listed_weakly] {
+            for list in ["\"a\", \"b\"", "b", "*"] {
+                assert!(listed(list, "b"), "{list}");
+            }
+            assert!(!listed("\"a\", \"c\"", "b"));
+            assert!(!listed("", "b"));
         }
-        assert!(!listed("\"a\", \"c\"", "b"));
-        assert!(!listed("", "b"));
+    }
+
+    #[test]
+    fn a_weak_tag_passes_the_weak_comparison_alone() {
+        for list in ["W/\"b\"", "\"a\", W/\"b\""] {
+            assert!(listed_weakly(list, "b"), "{list}");
+            assert!(!listed_strongly(list, "b"), "{list}");
+        }
+        assert!(listed_strongly("W/\"b\", \"b\"", "b"));
     }
 }

@@ -239,8 +239,17 @@ impl ObjectPut {
         }
         let host = fields.get("host")?.unwrap_or_default();
         let location = Location::of(&host, head.uri.path(), &self.0.settings.hosts)?;
-        let operation = route(head.method.as_str(), location.target(), fields, query)?;
-        Ok((location, operation))
+        match route(head.method.as_str(), location.target(), fields, query) {
+            Ok(operation) => Ok((location, operation)),
+            // Credentials that cannot be read are told before a method that nothing has here.
+            Err(refused) => {
+                let point = self.find_point(&*self.0.store, &location)?;
+                let scope = self.scope(&location, point.as_deref());
+                let authorization = fields.get("authorization")?;
+                Credentials::read(authorization.as_deref(), fields, query, &scope)?;
+                Err(refused)
+            }
+        }
     }
 
     /// The access point that stands in the place of a bucket: by alias, or in a host by name and account, to a directory bucket by its name

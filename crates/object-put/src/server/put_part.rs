@@ -63,9 +63,18 @@ impl ObjectPut {
     }
 
     /// UploadPartCopy: a part whose body is another object's.
-    pub(super) async fn copy_part(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+    pub(super) async fn copy_part<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        body: &mut B,
+    ) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
         let mut ids = self.ids();
         let copy = self.admit(request, &mut ids, PartCopyAdmission::decide).await?;
+        upload::refuse(body).await?;
         let source_key = self.0.bodies.keys.open(&copy.bytes.key).await?;
         let bytes = ObjectBytes::new(copy.bytes.clone());
         let mut source = Download::new(self.0.bodies.clone(), bytes, source_key);

@@ -36,9 +36,9 @@ impl ObjectPut {
     {
         match source {
             BodySource::Request => self.put(request, body).await,
-            BodySource::Object => self.copy(request).await,
+            BodySource::Object => self.copy(request, body).await,
             BodySource::PartOfRequest => self.put_part(request, body).await,
-            BodySource::PartOfObject => self.copy_part(request).await,
+            BodySource::PartOfObject => self.copy_part(request, body).await,
         }
     }
 
@@ -108,9 +108,14 @@ impl ObjectPut {
     }
 
     /// CopyObject: a PUT whose body is another object's.
-    async fn copy(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+    async fn copy<B>(&self, request: &ParsedRequest<'_>, body: &mut B) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
         let mut ids = self.ids();
         let copy = self.admit(request, &mut ids, CopyAdmission::decide).await?;
+        upload::refuse(body).await?;
         let bytes = copy.source.bytes();
         let source_key = self.0.bodies.keys.open(&bytes.key).await?;
         let mut source = Download::new(self.0.bodies.clone(), ObjectBytes::new(bytes), source_key);

@@ -280,6 +280,30 @@ pub(super) fn body_fault(error: &(dyn std::error::Error + Send + Sync + 'static)
     }
 }
 
+/// Refuses the body of a copy, whose bytes are another object's: passed over, it would look as if it had been stored.
+///
+/// # Errors
+/// `InvalidRequest`; `BodyTerminated`, `RequestTimeout` for one that breaks off before its first byte.
+pub(super) async fn refuse<B>(body: &mut B) -> Result<(), Error>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    const REFUSED: &str =
+        "The request included a body. Requests of this type must not include a non-empty body.";
+    // One whose length is told is refused unread.
+    while !body.is_end_stream() && body.size_hint().lower() == 0 {
+        let Some(frame) = body.frame().await else {
+            return Ok(());
+        };
+        let frame = frame.map_err(|error| body_fault(&*error.into()))?;
+        if frame.data_ref().is_some_and(|data| !data.is_empty()) {
+            return Err(Error::request(REFUSED));
+        }
+    }
+    if body.is_end_stream() { Ok(()) } else { Err(Error::request(REFUSED)) }
+}
+
 /// Takes the whole body of an operation whose body is a document, and checks it against its `head`, as one of an object.
 ///
 /// # Errors

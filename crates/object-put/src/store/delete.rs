@@ -66,7 +66,7 @@ impl DeleteConditions<'_> {
         };
         let modified = found.version.modified.seconds();
         let failed = |condition| Err(Error::PreconditionFailed { condition });
-        if self.tag.is_some_and(|tag| !etag::listed(tag, &data.etag)) {
+        if self.tag.is_some_and(|tag| !etag::listed_strongly(tag, &data.etag)) {
             return failed("If-Match");
         }
         if self.modified.is_some_and(|wanted| wanted.seconds() != modified) {

@@ -98,7 +98,7 @@ pub struct ContentHeaders {
     /// Content-Disposition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disposition: Option<String>,
-    /// Content-Encoding, without `aws-chunked`.
+    /// Content-Encoding, without the framing in which the body came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
     /// Content-Language.

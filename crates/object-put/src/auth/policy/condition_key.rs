@@ -81,75 +81,89 @@ const UNKNOWN: [&str; 15] = [
     "username",
 ];
 
+/// Names that belong to no service.
+const OF_ANY_SERVICE: [(&str, ConditionKey); 13] = [
+    ("SecureTransport", ConditionKey::SecureTransport),
+    ("Referer", ConditionKey::Referer),
+    ("UserAgent", ConditionKey::UserAgent),
+    ("SourceIp", ConditionKey::SourceIp),
+    ("CurrentTime", ConditionKey::CurrentTime),
+    ("EpochTime", ConditionKey::EpochTime),
+    ("PrincipalAccount", ConditionKey::PrincipalAccount),
+    ("PrincipalArn", ConditionKey::PrincipalArn),
+    ("PrincipalType", ConditionKey::PrincipalType),
+    ("userid", ConditionKey::UserId),
+    ("ResourceAccount", ConditionKey::ResourceAccount),
+    ("PrincipalIsAWSService", ConditionKey::Never),
+    ("ViaAWSService", ConditionKey::Never),
+];
+
+/// Names of this service.
+const OF_THIS_SERVICE: [(&str, ConditionKey); 13] = [
+    ("prefix", ConditionKey::Parameter("prefix")),
+    ("delimiter", ConditionKey::Parameter("delimiter")),
+    ("max-keys", ConditionKey::Parameter("max-keys")),
+    ("VersionId", ConditionKey::Version),
+    ("if-match", ConditionKey::Precondition("if-match")),
+    ("if-none-match", ConditionKey::Precondition("if-none-match")),
+    ("ObjectCreationOperation", ConditionKey::ObjectCreation),
+    ("RequestObjectTagKeys", ConditionKey::RequestTagKeys),
+    ("ResourceAccount", ConditionKey::ResourceAccount),
+    ("TlsVersion", ConditionKey::TlsVersion),
+    ("authType", ConditionKey::AuthType),
+    ("signatureversion", ConditionKey::SignatureVersion),
+    ("signatureAge", ConditionKey::SignatureAge),
+];
+
+/// Names that look at the access point, in whichever service's words.
+const OF_POINTS: [(&str, ConditionKey); 3] = [
+    ("DataAccessPointArn", ConditionKey::PointArn),
+    ("DataAccessPointAccount", ConditionKey::PointAccount),
+    ("AccessPointNetworkOrigin", ConditionKey::PointOrigin),
+];
+
+/// The row of a table with this name. Names are the same in upper and lower case.
+fn named(table: &[(&str, ConditionKey)], name: &str) -> Option<ConditionKey> {
+    let row = table.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+    row.map(|(_, key)| key.clone())
+}
+
 impl ConditionKey {
-    /// The value of this name in either vocabulary.
+    /// The value of this name in either vocabulary. Of a name that goes on with the key of a tag, that alone is as it is written.
     pub(super) fn parse(key: &str) -> Option<Self> {
-        if let Some(found) = global_condition_key(key).and_then(Self::of_any_service) {
+        let (name, tag) = match key.split_once('/') {
+            Some((name, tag)) => (name.to_ascii_lowercase(), Some(tag)),
+            None => (key.to_ascii_lowercase(), None),
+        };
+        if let Some(found) = global_condition_key(&name).and_then(|own| Self::global(own, tag)) {
             return Some(found);
         }
-        if let Some(own) = directory_action(key) {
+        let own_or_point =
+            |own: &str| named(&OF_THIS_SERVICE, own).or_else(|| named(&OF_POINTS, own));
+        if let Some(own) = directory_action(&name).filter(|_| tag.is_none()) {
             return match own.split_once(':')?.1 {
-                "SessionMode" => Some(Self::SessionMode),
-                own => Self::of_this_service(own).or_else(|| Self::of_point(own)),
+                "sessionmode" => Some(Self::SessionMode),
+                own => own_or_point(own),
             };
         }
-        let own = without_action_prefix(key)?;
-        if let Some(found) = Self::of_this_service(own).or_else(|| Self::of_point(own)) {
-            return Some(found);
-        }
-        match own.split_once('/') {
-            Some(("ExistingObjectTag", key)) => Some(Self::ExistingTag(key.to_owned())),
-            Some(("RequestObjectTag", key)) => Some(Self::RequestTag(key.to_owned())),
-            _ => spec_header(own).map(Self::Header),
+        let own = without_action_prefix(&name)?;
+        match (own, tag) {
+            ("existingobjecttag", Some(tag)) => Some(Self::ExistingTag(tag.to_owned())),
+            ("requestobjecttag", Some(tag)) => Some(Self::RequestTag(tag.to_owned())),
+            (own, None) => own_or_point(own).or_else(|| spec_header(own).map(Self::Header)),
+            (_, Some(_)) => None,
         }
     }
 
-    fn of_any_service(own: &str) -> Option<Self> {
-        Some(match own {
-            "SecureTransport" => Self::SecureTransport,
-            "Referer" | "referer" => Self::Referer,
-            "UserAgent" => Self::UserAgent,
-            "SourceIp" => Self::SourceIp,
-            "CurrentTime" => Self::CurrentTime,
-            "EpochTime" => Self::EpochTime,
-            "PrincipalAccount" => Self::PrincipalAccount,
-            "PrincipalArn" => Self::PrincipalArn,
-            "PrincipalType" | "principaltype" => Self::PrincipalType,
-            "userid" => Self::UserId,
-            "ResourceAccount" => Self::ResourceAccount,
-            "PrincipalIsAWSService" | "ViaAWSService" => Self::Never,
-            _ if UNKNOWN.contains(&own) || own.starts_with("PrincipalTag/") => Self::Unknown,
-            _ => return None,
-        })
-    }
-
-    fn of_this_service(own: &str) -> Option<Self> {
-        Some(match own {
-            "prefix" => Self::Parameter("prefix"),
-            "delimiter" => Self::Parameter("delimiter"),
-            "max-keys" => Self::Parameter("max-keys"),
-            "VersionId" | "versionid" => Self::Version,
-            "if-match" => Self::Precondition("if-match"),
-            "if-none-match" => Self::Precondition("if-none-match"),
-            "ObjectCreationOperation" => Self::ObjectCreation,
-            "RequestObjectTagKeys" => Self::RequestTagKeys,
-            "ResourceAccount" => Self::ResourceAccount,
-            "TlsVersion" => Self::TlsVersion,
-            "authType" | "authtype" => Self::AuthType,
-            "signatureversion" => Self::SignatureVersion,
-            "signatureAge" | "signatureage" => Self::SignatureAge,
-            _ => return None,
-        })
-    }
-
-    /// One that looks at the access point, in whichever service's words.
-    fn of_point(own: &str) -> Option<Self> {
-        Some(match own {
-            "DataAccessPointArn" => Self::PointArn,
-            "DataAccessPointAccount" => Self::PointAccount,
-            "AccessPointNetworkOrigin" => Self::PointOrigin,
-            _ => return None,
-        })
+    /// One that belongs to no service.
+    fn global(own: &str, tag: Option<&str>) -> Option<Self> {
+        match tag {
+            Some(_) => (own == "principaltag").then_some(Self::Unknown),
+            None if UNKNOWN.iter().any(|name| name.eq_ignore_ascii_case(own)) => {
+                Some(Self::Unknown)
+            }
+            None => named(&OF_ANY_SERVICE, own),
+        }
     }
 
     /// Tells whether its values are ARNs, which name the provider in either vocabulary.

@@ -293,6 +293,28 @@ mod tests {
     }
 
     #[test]
+    fn names_of_values_are_the_same_in_upper_and_lower_case() {
+        let has = |condition: &str| {
+            let statement = format!(
+                r#"[{{"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::b/*", "Condition": {{{condition}}}}}]"#
+            );
+            evaluate(&statement, "store:GetObject", "b/k", "prefix=open").is_some()
+        };
+        for (condition, expected) in [
+            (r#""IpAddress": {"AWS:sourceip": "203.0.113.0/24"}"#, true),
+            (r#""Bool": {"aws:secureTransport": "false"}"#, true),
+            (r#""StringEquals": {"S3:PREFIX": "open"}"#, true),
+            (r#""StringEquals": {"s3:Prefix": "${AWS:SOURCEIP}"}"#, false),
+            (r#""Null": {"s3:X-Amz-Acl": "true"}"#, true),
+            // The key of a tag is as it is written.
+            (r#""StringEquals": {"S3:existingobjecttag/kind": "open"}"#, true),
+            (r#""StringEquals": {"s3:ExistingObjectTag/Kind": "open"}"#, false),
+        ] {
+            assert_eq!(has(condition), expected, "{condition}");
+        }
+    }
+
+    #[test]
     fn variables_stand_for_values_of_the_request() {
         // The request comes from 203.0.113.9, nobody signed it, and it asks for a listing below open/*.
         let list = |resource: &str, condition: &str| {
