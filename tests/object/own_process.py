@@ -36,7 +36,7 @@ def client(service, url, key, secret, verify=None):
 class Server:
     """A server of this service; its keys come from `key_service`, where there is one."""
 
-    def __init__(self, test, key_service=None, *flags):
+    def __init__(self, test, key_service=None, *flags, open_files=None):
         folder = tempfile.TemporaryDirectory()
         test.addCleanup(folder.cleanup)
         self.data = pathlib.Path(folder.name) / "data"
@@ -47,6 +47,8 @@ class Server:
             os.environ["TRIPTYCH_OBJECT_BINARY"], "--port", "0", "--data", self.data, "--seed", os.environ["TRIPTYCH_OBJECT_SEED"],
             "--ready-file", ready, "--log", self.log, *(keys if key_service else []), *flags,
         ]  # fmt: skip
+        if open_files:
+            command = ["prlimit", f"--nofile={open_files}", *command]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.process = process
         test.addCleanup(process.wait)

@@ -15,6 +15,7 @@ mod identity_error;
 #[cfg(feature = "sled")]
 mod identity_file;
 mod log;
+mod open_files;
 mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
@@ -206,8 +207,10 @@ where
         .map_err(|reason| LaunchError::Listen { address: asked, reason })?;
     let address =
         listener.local_addr().map_err(|reason| LaunchError::Listen { address: asked, reason })?;
+    let mut limits = flags.limits;
+    limits.connections_max = open_files::fitting_connections(limits.connections_max);
     let config = Config {
-        limits: flags.limits,
+        limits,
         admin_token: admin_token(&flags)?,
         base_hosts: flags.base_hosts.clone(),
         ..Config::default()

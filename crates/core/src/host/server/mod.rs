@@ -17,6 +17,7 @@ pub(super) mod state;
 pub use accept::{Report, serve};
 pub use body::{Body, BodyError, FramePoll, ReplyBody, drain_refused};
 pub use piece_body::{PieceBody, Pieces};
+pub(super) use place::served_with;
 pub use refusal::{Refusal, RequestHead};
 pub use request_id::RequestId;
 pub use service::{Answering, Hosted, HostedService, Operation, Peer, RequestContext, Streaming};

@@ -10,6 +10,20 @@ const BEYOND_SHARE: usize = 4;
 /// The least number of those.
 const BEYOND_MIN: usize = 16;
 
+/// The connections that may be open beyond so many that are served.
+const fn beyond(served: usize) -> usize {
+    let share = served / BEYOND_SHARE;
+    if share > BEYOND_MIN { share } else { BEYOND_MIN }
+}
+
+/// The most connections that can be served with so many open files: each of them has a file beside its socket, and those beyond have a
+/// socket. One is always served.
+pub fn served_with(files: usize) -> usize {
+    let shared = files.saturating_mul(BEYOND_SHARE) / (2 * BEYOND_SHARE + 1);
+    let with_least = files.saturating_sub(BEYOND_MIN) / 2;
+    shared.min(with_least).max(1)
+}
+
 /// The places of a server. Connections beyond both kinds wait in the listen queue.
 pub(super) struct Places {
     served: Arc<Semaphore>,
@@ -31,7 +45,7 @@ enum Held {
 impl Places {
     /// So many places of connections that are served.
     pub(super) fn new(served: usize) -> Self {
-        let beyond = (served / BEYOND_SHARE).max(BEYOND_MIN);
+        let beyond = beyond(served);
         Self { served: Arc::new(Semaphore::new(served)), beyond: Arc::new(Semaphore::new(beyond)) }
     }
 
@@ -67,6 +81,18 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connections_and_their_files_fit_the_open_files() {
+        for files in 19..10_000 {
+            let served = served_with(files);
+            assert!(2 * served + beyond(served) <= files, "{files}: {served}");
+            // The share of those beyond is rounded down.
+            let more = served + 2;
+            assert!(2 * more + beyond(more) > files, "{files}: {served}");
+        }
+        assert_eq!(served_with(0), 1);
+    }
 
     #[tokio::test]
     async fn who_is_beyond_is_served_once_a_place_is_free() {
