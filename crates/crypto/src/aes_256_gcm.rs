@@ -1,6 +1,5 @@
 //! AES-256-GCM (NIST SP 800-38D) of a buffer in place, the tag beside it.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use std::sync::Arc;
 
 use aes_gcm::aead::{AeadInOut, KeyInit};
@@ -38,7 +37,7 @@ pub struct Aes256Gcm(Engine);
 enum Engine {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vectors(Arc<graviola::aead::AesGcm>),
-    Portable(aes_gcm::Aes256Gcm),
+    Portable(Arc<aes_gcm::Aes256Gcm>),
 }
 
 impl std::fmt::Debug for Aes256Gcm {
@@ -60,7 +59,7 @@ impl Aes256Gcm {
 
     /// The cipher of a key on any processor.
     fn portable(key: &[u8; KEY_BYTES]) -> Self {
-        Self(Engine::Portable(aes_gcm::Aes256Gcm::new(key.into())))
+        Self(Engine::Portable(Arc::new(aes_gcm::Aes256Gcm::new(key.into()))))
     }
 
     /// Encrypts `buffer` in place; gives the tag that proves it and `bound`. A nonce serves once.

@@ -18,7 +18,7 @@ const fn beyond(served: usize) -> usize {
 
 /// The most connections that can be served with so many open files: each of them has a file beside its socket, and those beyond have a
 /// socket. One is always served.
-pub fn served_with(files: usize) -> usize {
+pub(in crate::host) fn served_with(files: usize) -> usize {
     let shared = files.saturating_mul(BEYOND_SHARE) / (2 * BEYOND_SHARE + 1);
     let with_least = files.saturating_sub(BEYOND_MIN) / 2;
     shared.min(with_least).max(1)
