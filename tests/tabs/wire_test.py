@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import unittest
 import urllib.error
 import urllib.request
@@ -174,6 +175,69 @@ class Wire(unittest.IsolatedAsyncioTestCase):
             await socket.recv()
             again = await self.until(socket, lambda frame: frame["seq"] == events[-1]["seq"])
         self.assertEqual(again[: len(events) - 4], events[4:])
+
+    def stream(self, place, until, pieces):
+        """The events behind a place up to another one, as server-sent events that end after so many frames and go on where they were."""
+        heard, by_header = [], False
+        while place < until:
+            query, fields = ("", {"Last-Event-ID": str(place)}) if by_header else (f"?since={place}", {})
+            fields["Authorization"] = f"Bearer {self.token}"
+            request = urllib.request.Request(f"{URL}/v1/events{query}", headers=fields)
+            with urllib.request.urlopen(request, timeout=60) as lines:
+                left = pieces.randint(1, 9)
+                while left and place < until:
+                    line = lines.readline()
+                    if line.startswith(b"data: "):
+                        heard.append(json.loads(line[6:]))
+                        place, left = heard[-1]["seq"], left - 1
+            by_header = not by_header
+        return heard
+
+    async def test_posts_sockets_and_streams_agree_on_one_sequence_wherever_they_begin_again(self):
+        dice = random.Random(7)
+        tabs = [self.result("tabs.query", {})[0]["id"]]
+        told, seen = [], 0
+        async with self.socket() as socket:
+            hello = json.loads(await socket.recv())
+            for number in range(60):
+                tab = dice.choice(tabs)
+                method, *params = dice.choice(
+                    [
+                        ("tabs.create", {"url": "about:blank", "active": dice.random() < 0.5}),
+                        ("tabs.move", tab, {"index": dice.randint(0, 5)}),
+                        ("tabs.update", tab, {"pinned": dice.random() < 0.5, "highlighted": True}),
+                        ("tabs.group", {"tabIds": [tab]}),
+                        ("tabs.duplicate", tab),
+                    ]
+                )
+                if dice.random() < 0.5:
+                    _, reply = await asyncio.to_thread(self.call, method, *params)
+                else:
+                    await socket.send(json.dumps({"id": number, "method": method, "params": params}))
+                    frames = await self.until(socket, lambda frame, number=number: frame.get("id") == number)
+                    told += [frame for frame in frames if frame["type"] == "event"]
+                    reply = frames[-1]
+                # Whoever asks, and however, is answered behind all that was told before.
+                self.assertGreaterEqual(reply["seq"], seen)
+                seen = reply["seq"]
+                result = reply.get("result")
+                if method in ("tabs.create", "tabs.duplicate") and result:
+                    tabs.append(result["id"])
+                    last = result["id"]
+            await asyncio.to_thread(self.loaded, *tabs)
+            await asyncio.to_thread(self.result, "tabs.remove", last)
+            end = await self.until(socket, lambda frame: frame.get("name") == "tabs.onRemoved")
+            told += [frame for frame in end if frame["type"] == "event"]
+        until = told[-1]["seq"]
+        self.assertEqual([frame["seq"] for frame in told], sorted({frame["seq"] for frame in told}))
+        heard = await asyncio.to_thread(self.stream, hello["seq"], until, dice)
+        self.assertEqual([frame for frame in heard if frame["type"] == "event"], told)
+        for _ in range(5):
+            at = dice.randrange(len(told) - 1)
+            async with self.socket(f"?since={told[at]['seq']}&session={hello['session']}") as socket:
+                await socket.recv()
+                again = await self.until(socket, lambda frame: frame["seq"] == until)
+            self.assertEqual(again, told[at + 1 :])
 
     async def test_a_place_of_another_run_is_told(self):
         for query in ["?since=99999999", "?since=0&session=7"]:

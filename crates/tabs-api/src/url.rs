@@ -6,6 +6,8 @@ use crate::error::Error;
 
 /// The page of a new tab.
 pub const NEW_TAB: &str = "chrome://newtab/";
+/// The address of a blank page.
+pub(crate) const BLANK: &str = "about:blank";
 /// The title of that page in incognito windows.
 pub const INCOGNITO_TITLE: &str = "New Incognito Tab";
 

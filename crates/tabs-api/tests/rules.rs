@@ -488,3 +488,89 @@ fn ports_of_a_page_that_is_left_close_in_the_order_in_which_they_were_opened() {
     let ends = events.iter().filter(|(name, _)| name == "port.onDisconnect");
     assert_eq!(ends.map(|(_, args)| args[0].as_str().unwrap()).collect::<Vec<_>>(), opened);
 }
+
+const GESTURE: &str = "harness.act";
+
+#[test]
+fn what_the_user_did_on_a_page_counts_for_all_entries_of_its_document_and_ends_with_a_reload() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    bench.call("tabs.update", json!([tab, { "url": "http://a.test/a.html#x" }]));
+    bench.call(GESTURE, json!([tab, "0"]));
+    bench.call("tabs.update", json!([tab, { "url": "http://b.test/d.html" }]));
+    bench.call("tabs.goBack", json!([tab]));
+    bench.call("tabs.goBack", json!([tab]));
+    assert_eq!(bench.call("tabs.get", json!([tab]))["url"], "http://a.test/a.html");
+    bench.call(GESTURE, json!([tab, "0"]));
+    bench.call("tabs.reload", json!([tab]));
+    bench.call("tabs.update", json!([tab, { "url": "http://b.test/e.html" }]));
+    let refusal = bench.refused("tabs.goBack", json!([tab]));
+    assert_eq!(refusal, "Cannot find a next page in history.");
+}
+
+#[test]
+fn active_counts_where_selected_says_otherwise() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "about:blank", "active": false }]));
+    let (_, events) =
+        bench.step("tabs.update", json!([tab["id"], { "active": false, "selected": true }]));
+    assert_eq!(names(&events), Vec::<&str>::new());
+}
+
+#[test]
+fn what_a_page_tells_or_asks_that_is_not_in_front_waits_for_nobody() {
+    let mut bench = Bench::new();
+    let tab =
+        bench.call("tabs.create", json!([{ "url": "http://a.test/a.html", "active": false }]));
+    let tab = tab["id"].as_i64().unwrap();
+    let tells = "setTimeout(()=>{alert(1);document.title=\"after\"},60);0";
+    let asks = "setTimeout(()=>{document.title=String(confirm(1))},60);0";
+    for (code, title) in [(tells, "after"), (asks, "false")] {
+        bench.call(GESTURE, json!([tab, code]));
+        bench.wait(Duration::from_secs(1));
+        assert_eq!(bench.call("tabs.get", json!([tab]))["title"], title);
+    }
+    bench.call("tabs.update", json!([tab, { "active": true }]));
+    bench.call(GESTURE, json!([tab, tells]));
+    bench.wait(Duration::from_secs(1));
+    assert_eq!(bench.call("tabs.get", json!([tab]))["title"], "false");
+}
+
+#[test]
+fn a_blank_page_on_its_way_comes_before_the_page_that_overtakes_it() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "about:blank", "active": false }]));
+    let discarded = bench.call("tabs.discard", json!([tab["id"]]))["id"].clone();
+    let sent = json!({ "highlighted": true, "url": "http://a.test/notitle.html" });
+    let (_, events) = bench.step("tabs.update", json!([discarded, sent]));
+    let came: Vec<_> =
+        events.iter().filter_map(|(_, args)| args[1]["url"].as_str().map(str::to_owned)).collect();
+    assert_eq!(came, ["about:blank", "http://a.test/notitle.html"]);
+}
+
+#[test]
+fn return_goes_to_the_address_again_until_the_page_has_the_keys() {
+    let mut bench = Bench::new();
+    let press = |bench: &mut Bench, key: &str| {
+        names(&bench.step("harness.control", json!(["xdotool", "key", key])).1).len()
+    };
+    assert_eq!((press(&mut bench, "Return"), press(&mut bench, "Return")), (2, 0));
+    bench.call("tabs.create", json!([{ "url": "about:blank" }]));
+    assert_eq!((press(&mut bench, "Escape"), press(&mut bench, "Return")), (0, 0));
+    bench.call("tabs.create", json!([{ "url": "http://a.test/a.html" }]));
+    assert_eq!(press(&mut bench, "Return"), 0);
+    bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
+    assert_eq!(press(&mut bench, "Return"), 0);
+}
+
+#[test]
+fn a_closed_tab_comes_back_to_a_window_behind_before_its_page() {
+    let mut bench = Bench::new();
+    let made = bench.call("windows.create", json!([{ "url": "about:blank", "focused": false }]));
+    let tab = json!([{ "url": "about:blank", "windowId": made["id"], "active": false }]);
+    let tab = bench.call("tabs.create", tab);
+    bench.call("tabs.remove", json!([tab["id"]]));
+    let (_, events) = bench.step("sessions.restore", json!([]));
+    let created = events.iter().find(|(name, _)| name == "tabs.onCreated").unwrap();
+    assert_eq!(created.1[0]["status"], "unloaded");
+}

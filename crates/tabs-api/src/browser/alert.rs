@@ -1,5 +1,5 @@
 //! Alerts: what a page tells the user stands in front of it until the user takes it away, or the tab is hidden, moves or goes elsewhere.
-//! That of a hidden page waits until it is shown. Meanwhile the page does nothing; the browser around it does everything as ever.
+//! Meanwhile the page does nothing; the browser around it does everything as ever.
 
 use crate::browser::Browser;
 use crate::engine::EngineCommand;
@@ -7,10 +7,14 @@ use crate::error::Error;
 use crate::id::TabId;
 
 impl Browser {
-    /// A page tells the user something.
+    /// A page tells the user something. One that is not in front goes on at once, and what it asks is refused.
     pub(super) fn begin_alert(&mut self, id: TabId) {
+        let front = self.focused_window().and_then(|window| window.active);
         if let Some(tab) = self.strips.tab_mut(id) {
             tab.has_alert = true;
+        }
+        if front != Some(id) {
+            self.end_alert(id);
         }
     }
 
@@ -27,7 +31,11 @@ impl Browser {
     }
 
     /// Takes away what the page of a tab tells or asks, as the user does; one that is hidden shows nothing.
-    pub(super) fn dismiss_alert(&mut self, id: TabId, accepted: bool) -> Result<(), Error> {
+    pub(in crate::browser) fn dismiss_alert(
+        &mut self,
+        id: TabId,
+        accepted: bool,
+    ) -> Result<(), Error> {
         if self.tab(id)?.has_alert && self.is_active(id) {
             self.answer_alert(id, accepted);
         }

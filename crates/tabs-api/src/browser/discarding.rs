@@ -78,7 +78,7 @@ impl Browser {
         tab.knows_language = false;
         (tab.audible, tab.sounds, tab.captured) = (false, false, false);
         tab.status = Status::Unloaded;
-        tab.pending = None;
+        (tab.pending, tab.overtaken) = (None, None);
         tab.load += 1;
         tab.document_load = tab.load;
         tab.muted = MutedInfo::default();

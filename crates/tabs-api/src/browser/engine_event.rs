@@ -1,15 +1,20 @@
 //! Events of the engine, and what the browser makes of them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
+use crate::browser::history::mark_document;
 use crate::browser::tab::{PendingNavigation, Status, Tab};
 use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
 use crate::error::Error;
 use crate::id::TabId;
+
+/// The time for which the timers of a page that is hidden run as before.
+const TIMERS_RUN_AFTER_HIDING: Duration = Duration::from_secs(10);
 
 /// True for what the script of a document does beside a navigation that began after the document's own.
 fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
@@ -42,6 +47,8 @@ impl Browser {
                 };
                 if self.strips.tab(tab).is_some_and(is_current) {
                     self.on_page_event(tab, event);
+                } else if matches!(event, PageEvent::Committed { .. }) {
+                    self.commit_overtaken(tab, load, event);
                 }
             }
             EngineEvent::Captured { request, picture } => self.on_captured(request, picture),
@@ -59,6 +66,17 @@ impl Browser {
         }
         self.drop_emptied_windows();
         self.assert_invariants();
+    }
+
+    /// Lets a blank page come that another navigation has overtaken: that one goes on behind it.
+    fn commit_overtaken(&mut self, id: TabId, load: u64, event: PageEvent) {
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        let Some((_, blank)) = tab.overtaken.take_if(|(number, _)| *number == load) else { return };
+        let newer = tab.pending.replace(blank);
+        self.on_page_event(id, event);
+        if let Some(tab) = self.strips.tab_mut(id) {
+            tab.pending = newer;
+        }
     }
 
     fn on_page_event(&mut self, id: TabId, event: PageEvent) {
@@ -201,6 +219,15 @@ impl Browser {
         self.answer_languages(id);
     }
 
+    /// True if the timers of a tab's page run at once: it is in front, or was so a moment ago.
+    fn runs_timers(&self, id: TabId) -> bool {
+        let front = self.focused_window().and_then(|window| window.active);
+        let was_front = |tab: &Tab| {
+            tab.was_shown && self.now.since(tab.focused_until) < TIMERS_RUN_AFTER_HIDING
+        };
+        front == Some(id) || self.strips.tab(id).is_some_and(was_front)
+    }
+
     /// Does on a tab's page what the user did there, with a script to run as part of it.
     ///
     /// # Errors
@@ -214,12 +241,9 @@ impl Browser {
         self.now = self.now.max(now);
         let tab = self.tab_mut(id)?;
         tab.is_used = true;
-        let at = tab.history_at;
-        if let Some(entry) = tab.history.get_mut(at) {
-            entry.was_used = true;
-        }
+        mark_document(tab, true);
         let (load, url) = (tab.load, tab.url.to_string());
-        let is_shown = self.is_active(id);
+        let is_shown = self.runs_timers(id);
         self.command(EngineCommand::Gesture { tab: id, load, url, is_shown, script });
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::browser::{Browser, Compat};
 use crate::engine::{EngineCommand, NavigationKind, Realm};
 use crate::error::Error;
 use crate::id::TabId;
-use crate::url::{INCOGNITO_TITLE, NEW_TAB, host, title};
+use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, host, title};
 
 /// Addresses that no page leads to.
 const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-source:"];
@@ -25,6 +25,13 @@ struct PageCacheUse {
     keeps_left: bool,
     /// The factor that the page has of its own which came back.
     own_factor: Option<f64>,
+}
+
+/// Marks every entry of a tab's document as used or not: the user's use of one counts for all.
+pub(super) fn mark_document(tab: &mut Tab, was_used: bool) {
+    let document = tab.history.get(tab.history_at).map(|entry| entry.document);
+    let entries = tab.history.iter_mut().filter(|entry| Some(entry.document) == document);
+    entries.for_each(|entry| entry.was_used = was_used);
 }
 
 /// Enters a committed page into the history.
@@ -54,7 +61,11 @@ fn enter_history(
         _ => documents.max().unwrap_or_default() + 1,
     };
     let came_back = match kind {
-        NavigationKind::Reload | NavigationKind::Restore => false,
+        NavigationKind::Reload | NavigationKind::Restore => {
+            // The document is another one, though its address is the same.
+            tab.is_used = false;
+            false
+        }
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
                 entry.url = url.into();
@@ -65,9 +76,7 @@ fn enter_history(
         NavigationKind::Push | NavigationKind::Append | NavigationKind::Replace => {
             tab.history.truncate(tab.history_at + 1);
             // What counts of a page is this visit: one that came again and was not touched is passed over.
-            if let Some(left) = tab.history.get_mut(tab.history_at) {
-                left.was_used = tab.is_used;
-            }
+            mark_document(tab, tab.is_used);
             // The user's use of a page goes on in the next one of the same host.
             let is_same_host = host(&tab.url) == host(url);
             tab.is_used &= is_same_document || is_same_host;
@@ -138,6 +147,8 @@ impl Browser {
         }
         // A discarded tab has no document that a fragment could lie in.
         let from = if was_discarded { String::new() } else { tab.url.to_string() };
+        let former = tab.pending.take().filter(|former| *former.url == *BLANK);
+        tab.overtaken = former.map(|former| (tab.load, former));
         tab.load += 1;
         tab.pending = Some(PendingNavigation { url: url.into(), is_shown: true, kind });
         tab.status = Status::Loading;

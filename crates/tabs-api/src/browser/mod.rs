@@ -159,6 +159,7 @@ impl Browser {
             state.title = "about:blank".into();
             (state.was_shown, state.knows_language) = (true, true);
             state.is_fresh = false;
+            state.focuses_address = true;
             state.history.push(HistoryEntry {
                 url: "about:blank".into(),
                 title: "about:blank".into(),

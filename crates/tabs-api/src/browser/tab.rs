@@ -245,6 +245,10 @@ pub struct Tab {
     pub has_alert: bool,
     /// True while a page comes back that has its title already.
     pub keeps_title: bool,
+    /// A blank page on its way that another navigation has overtaken, with the number of its load: it needs no network, so that it comes all the same.
+    pub overtaken: Option<(u64, PendingNavigation)>,
+    /// True while the user's keys go to the field of its address and not to its page, as in a tab that began with a blank one.
+    pub focuses_address: bool,
 }
 
 impl Tab {
@@ -301,6 +305,8 @@ impl Tab {
             waits_to_load: false,
             has_alert: false,
             keeps_title: false,
+            overtaken: None,
+            focuses_address: false,
         }
     }
 

@@ -194,13 +194,14 @@ impl Window {
         Some(from)
     }
 
-    /// The places of its highlighted tabs and of the active one: as long as they are the same, no event tells of the selection,
-    /// whichever tabs stand there.
+    /// The places of its highlighted tabs, of the active one and of that at which a range begins: as long as they are the same, no event tells of the
+    /// selection, whichever tabs stand there.
     #[must_use]
-    pub fn selected_places(&self) -> (BTreeSet<usize>, Option<usize>) {
+    pub fn selected_places(&self) -> (BTreeSet<usize>, [Option<usize>; 2]) {
         let highlighted = self.highlighted.iter();
         let places = highlighted.filter_map(|tab| self.index_of(*tab));
-        (places.collect(), self.active.and_then(|active| self.index_of(active)))
+        let place = |tab: Option<TabId>| tab.and_then(|tab| self.index_of(tab));
+        (places.collect(), [self.active, self.anchor].map(place))
     }
 
     /// The window as the interface shows it, with these tabs if any are asked for.

@@ -6,7 +6,7 @@ use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::TabId;
 use crate::replay::pointer::{Grip, Pointer, act, carry};
-use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, lefts_with};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, lefts_with, tab_width_with};
 
 impl Pointer {
     /// Follows the pointer with tabs that have a window of their own: over the strip of another one they go into that.
@@ -25,7 +25,8 @@ impl Pointer {
         let held = held(browser, &grip)?;
         let more = i64::try_from(held.len()).unwrap_or(0);
         let x = self.x - window.bounds.left;
-        let left = x - grip.offset;
+        let width = tab_width_with(browser, window, grip.tab, more);
+        let left = x - grip.offset_at(width);
         let edges = lefts_with(browser, window, more).into_iter().enumerate();
         let nearest = edges.min_by_key(|(_, edge)| (edge - left).abs());
         let index = nearest.map_or(0, |(index, _)| index);

@@ -13,7 +13,8 @@ use crate::id::{GroupId, TabId, WindowId};
 use crate::js_value::JsValue;
 use crate::replay::dragged_tab::DraggedTabs;
 use crate::replay::strip_layout::{
-    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT, dragged_to, lefts, over_header, tab_width,
+    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT, common_width, dragged_to, lefts,
+    lefts_of_width, over_header, tab_width,
 };
 
 /// The height of the part below the strip in which a tab that is dragged stays in it.
@@ -50,8 +51,9 @@ pub(super) struct Grip {
     pub(super) home_index: usize,
     pub(super) from_x: i64,
     pub(super) from_index: usize,
-    /// The distance of the pointer from its left edge.
+    /// The distance of the pointer from its left edge, and its width, as it was taken hold of.
     pub(super) offset: i64,
+    pub(super) width: i64,
     /// The left edge at which the first of what is dragged was drawn last.
     pub(super) drawn_left: Option<i64>,
     /// The group that it was of.
@@ -71,6 +73,13 @@ pub(super) struct Grip {
     pub(super) is_out: bool,
 }
 
+impl Grip {
+    /// The distance of the pointer from the left edge of the tab at another width: it keeps to its part of the tab.
+    pub(super) fn offset_at(&self, width: i64) -> i64 {
+        self.offset * width / self.width.max(1)
+    }
+}
+
 /// A menu that is open.
 #[derive(Debug, Clone, Copy)]
 struct OpenMenu {
@@ -81,12 +90,27 @@ struct OpenMenu {
     at: i64,
 }
 
+/// The width that tabs keep where the pointer closed one before them, until it leaves their strip, or more tabs come.
+#[derive(Debug, Clone, Copy)]
+struct KeptWidth {
+    window: WindowId,
+    width: i64,
+    tabs: usize,
+}
+
+impl KeptWidth {
+    fn is_of(&self, window: &Window) -> bool {
+        self.window == window.id && window.tabs.len() <= self.tabs
+    }
+}
+
 /// The place of the pointer, and what is held.
 #[derive(Debug, Default)]
 pub(crate) struct Pointer {
     pub(super) x: i64,
     pub(super) y: i64,
     held: Vec<String>,
+    kept_width: Option<KeptWidth>,
     pub(super) grip: Option<Grip>,
     menu: Option<OpenMenu>,
 }
@@ -110,6 +134,7 @@ impl Pointer {
                 "mousemove" => {
                     self.x = words.next()?.integer()?;
                     self.y = words.next()?.integer()?;
+                    self.forget_width(browser);
                     self.drag(browser)
                 }
                 "click" => self.click(browser, words.next()?.integer()?)?,
@@ -162,11 +187,23 @@ impl Pointer {
         (self.x - place.left, self.y - place.top)
     }
 
-    /// The tab under the pointer, in the window that has the focus.
+    /// The window under the pointer: of several there the one that had the focus last.
+    fn window_here<'b>(&self, browser: &'b Browser) -> Option<&'b Window> {
+        let windows = browser.focus().order().iter();
+        let mut windows = windows.filter_map(|window| browser.window(*window).ok());
+        windows.find(|window| {
+            let ((x, y), place) = (self.within(window), window.bounds);
+            !window.is_minimized()
+                && (0..place.width).contains(&x)
+                && (0..place.height).contains(&y)
+        })
+    }
+
+    /// The tab under the pointer.
     fn tab_here(&self, browser: &Browser) -> Option<(TabId, usize)> {
-        let window = browser.focused_window()?;
+        let window = self.window_here(browser)?;
         let (x, y) = self.within(window);
-        let lefts = lefts(browser, window);
+        let lefts = self.lefts(browser, window);
         let index = lefts.windows(2).position(|pair| match pair {
             [left, right] => (*left..*right).contains(&x),
             _ => false,
@@ -191,7 +228,7 @@ impl Pointer {
             }
             1 if self.holds("ctrl") => act(browser, UserAction::Toggle { tab_id: tab.0 }),
             1 => act(browser, UserAction::Activate { tab_id: tab.0 }),
-            2 => act(browser, UserAction::Close { tab_id: tab.0 }),
+            2 => self.close(browser, tab),
             3 => {
                 self.menu = Some(OpenMenu { tab, top: self.y, at: 0 });
                 Ok(())
@@ -200,11 +237,37 @@ impl Pointer {
         })
     }
 
+    /// The left edges of the tabs of a window, and the right edge of the last one.
+    fn lefts(&self, browser: &Browser, window: &Window) -> Vec<i64> {
+        match self.kept_width.filter(|kept| kept.is_of(window)) {
+            Some(kept) => lefts_of_width(browser, window, kept.width),
+            None => lefts(browser, window),
+        }
+    }
+
+    /// Closes a tab. Those behind it come to where it was, as wide as they are, so that one after the other can be closed.
+    fn close(&mut self, browser: &mut Browser, tab: TabId) -> Result<(), Error> {
+        let window = browser.window(browser.tab(tab)?.window)?;
+        let kept = self.kept_width.filter(|kept| kept.is_of(window));
+        let width = kept.map_or_else(|| common_width(browser, window, 0), |kept| kept.width);
+        let (is_last, tabs) = (window.tabs.last() == Some(&tab), window.tabs.len() - 1);
+        let kept = KeptWidth { window: window.id, width, tabs };
+        self.kept_width = Some(kept).filter(|_| !is_last);
+        act(browser, UserAction::Close { tab_id: tab.0 })
+    }
+
+    /// Lets tabs be as wide as there is room once the pointer is not over their strip.
+    fn forget_width(&mut self, browser: &Browser) {
+        let is_over = |window: &Window| (0..STRIP_HEIGHT).contains(&self.within(window).1);
+        let of = self.window_here(browser).filter(|window| is_over(window)).map(|window| window.id);
+        self.kept_width = self.kept_width.filter(|kept| Some(kept.window) == of);
+    }
+
     /// Clicks on what lies behind the last tab of the strip: the button for a new tab, and nothing; `None` beside that.
     fn click_behind_tabs(&self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
-        let window = browser.focused_window()?;
+        let window = self.window_here(browser)?;
         let (x, y) = self.within(window);
-        let behind = x - lefts(browser, window).last()?;
+        let behind = x - self.lefts(browser, window).last()?;
         let window_id = window.id.0;
         let is_in_strip = (0..STRIP_HEIGHT).contains(&y) && x < window.bounds.width - STRIP_RIGHT;
         match button {
@@ -220,12 +283,12 @@ impl Pointer {
         let Some((tab, index)) = self.tab_here(browser) else {
             return Ok(());
         };
-        let Some(window) = browser.focused_window() else {
+        let Some(window) = self.window_here(browser) else {
             return Ok(());
         };
         let former = window.active.filter(|active| *active != tab);
         let is_mate = window.highlighted.len() > 1 && window.highlighted.contains(&tab);
-        let left = lefts(browser, window).get(index).copied().unwrap_or_default();
+        let left = self.lefts(browser, window).get(index).copied().unwrap_or_default();
         self.grip = Some(Grip {
             tab,
             home: window.id,
@@ -233,6 +296,7 @@ impl Pointer {
             from_x: self.x,
             from_index: index,
             offset: self.within(window).0 - left,
+            width: tab_width(browser, window, tab),
             drawn_left: None,
             home_group: browser.tab(tab)?.group,
             hold: self.within(window),
@@ -272,9 +336,10 @@ impl Pointer {
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
         let (place, hold) = (window.bounds, grip.hold);
-        // With all its tabs the window itself moves.
+        // With all its tabs the window itself moves, and they are out of its strip from the start.
         if held.len() == window.tabs.len() {
-            return carry(browser, window.id, (x, y), (place, hold));
+            grip.is_out = true;
+            return self.drag_outside(browser);
         }
         if y - place.top > STRIP_HEIGHT + STRIP_MARGIN {
             grip.is_out = true;
@@ -293,8 +358,9 @@ impl Pointer {
             return browser.drag_together(&held, to.saturating_sub(before));
         };
         let before = held.iter().take_while(|tab| **tab != grip.tab).count();
-        let widths = tab_width(browser, window, grip.tab) * i64::try_from(before).unwrap_or(0);
-        let left = (x - place.left - grip.offset - widths).max(STRIP_LEFT);
+        let width = tab_width(browser, window, grip.tab);
+        let widths = width * i64::try_from(before).unwrap_or(0);
+        let left = (x - place.left - grip.offset_at(width) - widths).max(STRIP_LEFT);
         let index = dragged.index(left);
         // The browser asks for the group before it draws them where they are now, but for the first time.
         let group = dragged.group(index, grip.drawn_left.replace(left).unwrap_or(left));
@@ -323,11 +389,14 @@ impl Pointer {
 
     /// Puts back what was dragged along its strip, and what was active before.
     fn give_up(browser: &mut Browser, grip: &Grip) -> Result<(), Error> {
-        if grip.is_out || browser.tab(grip.tab)?.window != grip.home {
+        if browser.tab(grip.tab)?.window != grip.home {
             return Self::give_up_outside(browser, grip);
         }
         if !grip.is_dragging {
             return Ok(());
+        }
+        if grip.is_out {
+            return act(browser, UserAction::DragEnd { tab_id: None, index: None });
         }
         if grip.is_mate {
             browser.move_within(grip.tab, Some(grip.from_index))?;
@@ -411,7 +480,10 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         Some(UserAction::Activate { tab_id: tab.0 })
     };
     let action = match key {
-        "Return" | "Escape" => UserAction::DismissAlert { tab_id, accepted: key == "Return" },
+        "Return" | "Escape" => {
+            browser.answer_key(active, key == "Return");
+            return Some(Ok(()));
+        }
         "ctrl+n" | "ctrl+shift+n" => UserAction::NewWindow { incognito: key == "ctrl+shift+n" },
         "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },

@@ -29,9 +29,14 @@ pub(super) const DRAWN_OVER: i64 = 18;
 
 /// The width of a tab of a window: that of all, or less where there is no room for all; a pinned one is small.
 pub(super) fn tab_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
+    tab_width_with(browser, window, tab, 0)
+}
+
+/// The same width once so many more tabs are there.
+pub(super) fn tab_width_with(browser: &Browser, window: &Window, tab: TabId, more: i64) -> i64 {
     match browser.tab(tab) {
         Ok(tab) if tab.pinned => PINNED_WIDTH,
-        _ => tab_width_with(browser, window, 0),
+        _ => common_width(browser, window, more),
     }
 }
 
@@ -42,7 +47,7 @@ pub(super) fn drawn_width(browser: &Browser, window: &Window, tab: TabId) -> i64
 }
 
 /// The width of a tab that is not pinned once so many more are there.
-fn tab_width_with(browser: &Browser, window: &Window, more: i64) -> i64 {
+pub(super) fn common_width(browser: &Browser, window: &Window, more: i64) -> i64 {
     let count = |is_it: &dyn Fn(&Tab) -> bool| {
         let tabs = window.tabs.iter().filter_map(|id| browser.tab(*id).ok());
         i64::try_from(tabs.filter(|tab| is_it(tab)).count()).unwrap_or(0)
@@ -62,7 +67,11 @@ pub(super) fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
 
 /// The same edges once so many more tabs are there.
 pub(super) fn lefts_with(browser: &Browser, window: &Window, more: i64) -> Vec<i64> {
-    let width = tab_width_with(browser, window, more);
+    lefts_of_width(browser, window, common_width(browser, window, more))
+}
+
+/// The same edges where tabs that are not pinned have this width.
+pub(super) fn lefts_of_width(browser: &Browser, window: &Window, width: i64) -> Vec<i64> {
     let own_width = |id: &TabId| match browser.tab(*id) {
         Ok(tab) if tab.pinned => PINNED_WIDTH,
         Ok(tab) if browser.strips().is_hidden(tab) => 0,

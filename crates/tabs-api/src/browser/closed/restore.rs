@@ -41,9 +41,9 @@ impl Browser {
         let group = group.map(|group| group.id);
         let window = self.strips.window(home).map_or(fallback, |window| window.id);
         let id = self.add_restored(window, &closed.tab)?;
-        // In a window that its group moved to it loads once that is in front.
-        let is_elsewhere = group.is_some() && home != closed.tab.window;
-        if is_elsewhere {
+        // In a window behind it loads once that is in front.
+        let is_behind = self.focus.last() != Some(window);
+        if is_behind {
             self.tab_mut(id)?.status = Status::Unloaded;
         } else {
             self.navigate(id, &closed.tab.url, NavigationKind::Restore);
@@ -66,7 +66,7 @@ impl Browser {
             self.restore_group(id, gone)?;
         }
         self.give_focus(window);
-        if is_elsewhere {
+        if is_behind {
             self.navigate(id, &closed.tab.url, NavigationKind::Restore);
         }
         Ok(id)

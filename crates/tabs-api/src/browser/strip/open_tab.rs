@@ -8,7 +8,7 @@ use crate::browser::window::{Window, WindowKind};
 use crate::engine::{NavigationKind, Opening};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
-use crate::url::{INCOGNITO_TITLE, NEW_TAB};
+use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB};
 
 /// A tab to open, as `tabs.create` describes one.
 #[derive(Debug, Clone)]
@@ -219,6 +219,7 @@ impl Browser {
         tab.group = source.group;
         tab.opener = former;
         tab.url.clone_from(&source.url);
+        tab.focuses_address = *source.url == *BLANK;
         tab.title.clone_from(&source.title);
         tab.icon.clone_from(&source.icon);
         let uncached = |entry| HistoryEntry { is_cached: false, ..entry };
@@ -268,6 +269,9 @@ impl Browser {
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
     pub(in crate::browser) fn load_first_page(&mut self, id: TabId, url: &str) {
         self.navigate(id, url, NavigationKind::Push);
+        if let Some(tab) = self.strips.tab_mut(id) {
+            tab.focuses_address = [BLANK, NEW_TAB].contains(&url);
+        }
         let window = self.strips.tab(id).map(|tab| tab.window);
         if url == NEW_TAB
             && let Some(window) = window

@@ -101,6 +101,8 @@ impl Browser {
         for id in tabs {
             let state = self.window_mut(window)?;
             if state.active != Some(*id) && state.highlighted.remove(id) {
+                // A range begins at the active one again where that was its beginning.
+                state.anchor = state.anchor.filter(|anchor| anchor != id);
                 self.emit_highlighted(window);
             }
         }

@@ -1,5 +1,8 @@
 //! The other side: what the user, the machine and the browser do, which extensions cannot.
 
+#[cfg(feature = "replay")]
+// Others say where a tab goes; the recorded keys alone ask what has them.
+mod address_field;
 mod drag;
 mod perform;
 mod tab_menu;

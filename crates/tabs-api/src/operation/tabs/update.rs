@@ -60,7 +60,8 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 }
 
 fn update_selection(browser: &mut Browser, call: &Call<'_>, id: TabId) -> Result<(), Error> {
-    let activates = ["active", "selected"].iter().any(|name| call.boolean(1, name) == Some(true));
+    let active = call.boolean(1, "active").or_else(|| call.boolean(1, "selected"));
+    let activates = active == Some(true);
     let highlighted = call.boolean(1, "highlighted");
     if activates || highlighted.is_some() {
         browser.check_not_dragging()?;
