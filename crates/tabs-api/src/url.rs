@@ -6,6 +6,8 @@ use crate::error::Error;
 
 /// The page of a new tab.
 pub const NEW_TAB: &str = "chrome://newtab/";
+/// The beginning of the addresses of pages of new tabs, whichever the browser shows.
+pub(crate) const NEW_TAB_PAGES: &str = "chrome://new";
 /// The address of a blank page.
 pub(crate) const BLANK: &str = "about:blank";
 /// The title of that page in incognito windows.

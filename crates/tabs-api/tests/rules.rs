@@ -113,13 +113,16 @@ fn a_tab_whose_page_has_just_come_freezes_later() {
 }
 
 #[test]
-fn a_tab_that_leaves_a_collapsed_group_runs_again() {
+fn a_tab_that_leaves_a_collapsed_group_stays_frozen_until_it_is_shown() {
     let mut bench = Bench::new();
     let tab = bench.open("http://a.test/a.html");
     let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
     bench.wait(Duration::from_secs(10));
     bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
     let (_, events) = bench.step("tabs.ungroup", json!([tab]));
+    assert_eq!(frozen(&events), []);
+    bench.step("tabs.update", json!([bench.first, { "active": true }]));
+    let (_, events) = bench.step("tabs.update", json!([tab, { "active": true }]));
     assert_eq!(frozen(&events), [(tab, false)]);
 }
 
@@ -573,4 +576,38 @@ fn a_closed_tab_comes_back_to_a_window_behind_before_its_page() {
     let (_, events) = bench.step("sessions.restore", json!([]));
     let created = events.iter().find(|(name, _)| name == "tabs.onCreated").unwrap();
     assert_eq!(created.1[0]["status"], "unloaded");
+}
+
+#[test]
+fn pages_of_new_tabs_close_behind_the_others_of_a_call() {
+    let mut bench = Bench::new();
+    let first = bench.call("tabs.create", json!([{}]))["id"].clone();
+    let second = bench.call("tabs.create", json!([{ "url": "about:blank" }]))["id"].clone();
+    let (_, events) = bench.step("tabs.remove", json!([[first, second]]));
+    let gone = events.iter().filter(|(name, _)| name == "tabs.onRemoved");
+    assert_eq!(gone.map(|(_, args)| args[0].clone()).collect::<Vec<_>>(), [second, first]);
+}
+
+#[test]
+fn a_tab_at_the_end_of_the_strip_leaves_its_group_by_keys_unless_it_is_alone_there() {
+    for (others, groups) in [(1, -1), (0, 1)] {
+        let mut bench = Bench::new();
+        let mut tabs = vec![json!(bench.first)];
+        for _ in 0..others {
+            let tab = json!([{ "url": "about:blank", "active": false }]);
+            tabs.push(bench.call("tabs.create", tab)["id"].clone());
+        }
+        bench.call("tabs.group", json!([{ "tabIds": tabs }]));
+        bench.step("harness.control", json!(["xdotool", "key", "ctrl+shift+Page_Up"]));
+        let group = bench.call("tabs.get", json!([bench.first]))["groupId"].as_i64().unwrap();
+        assert_eq!(group.signum(), groups);
+    }
+}
+
+#[test]
+fn a_worker_opens_no_window_that_is_to_know_its_opener() {
+    let mut bench = Bench::new();
+    let made = json!([{ "url": "about:blank", "setSelfAsOpener": true }]);
+    let refusal = bench.refused("windows.create", made);
+    assert_eq!(refusal, "Cannot specify setSelfAsOpener Service Worker extension.");
 }

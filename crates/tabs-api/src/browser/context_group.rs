@@ -4,10 +4,10 @@
 use crate::browser::Browser;
 use crate::browser::tab::{Status, Tab};
 use crate::id::TabId;
-use crate::url::host;
+use crate::url::{NEW_TAB_PAGES, host};
 
 /// Pages whose process never ends with a tab: those of extensions, whose workers run in it, and new tabs.
-const LASTING: [&str; 2] = ["chrome-extension://", "chrome://new"];
+const LASTING: [&str; 2] = ["chrome-extension://", NEW_TAB_PAGES];
 
 /// The address whose process a tab is in: that of its page, and before one came that which it was first sent to. What a page opens begins in
 /// the process of that page, which is no address of its own.

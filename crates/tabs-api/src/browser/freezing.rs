@@ -8,7 +8,7 @@ use crate::browser::Browser;
 use crate::browser::event::Change;
 use crate::browser::tab::{Status, Tab};
 use crate::browser::timers::Timer;
-use crate::id::{GROUP_ID_NONE, TabId};
+use crate::id::TabId;
 
 /// The time for which a page must have been there, unseen, before its tab freezes.
 const QUIET_FOR: Duration = Duration::from_secs(3);
@@ -24,16 +24,7 @@ fn quiet_at(tab: &Tab) -> Timestamp {
 }
 
 impl Browser {
-    /// A tab that came into a collapsed group is to freeze, and one that left it runs again.
-    pub(in crate::browser) fn freeze_by_group(&mut self, id: TabId, group: i64) {
-        if group == GROUP_ID_NONE {
-            self.unfreeze_soon(id);
-        } else {
-            self.freeze_later(id);
-        }
-    }
-
-    /// Freezes a hidden tab as soon as its page has been quiet for long enough.
+    /// Freezes a tab that its group hides as soon as its page has been quiet for long enough. One that leaves the group stays frozen until it is shown.
     pub(in crate::browser) fn freeze_later(&mut self, id: TabId) {
         let Some(tab) = self.strips.tab(id).filter(|tab| self.strips.is_hidden(tab)) else {
             return;

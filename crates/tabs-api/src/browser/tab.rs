@@ -8,6 +8,7 @@ use triptych_core::time::Timestamp;
 use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
+use crate::url::NEW_TAB_PAGES;
 use crate::version::BrowserVersion;
 
 /// The state of a tab's page (Spec tabs-api §2).
@@ -308,6 +309,12 @@ impl Tab {
             overtaken: None,
             focuses_address: false,
         }
+    }
+
+    /// True if it shows the page of a new tab.
+    #[must_use]
+    pub fn shows_new_tab(&self) -> bool {
+        self.url.starts_with(NEW_TAB_PAGES)
     }
 
     /// True if its page may close it: one that a page opened, and one that never went anywhere.

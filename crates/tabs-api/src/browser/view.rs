@@ -76,14 +76,14 @@ impl Browser {
     /// Tells that a tab changed, as it is now.
     pub(super) fn emit_updated(&mut self, id: TabId, change: Change) {
         if let Some(tab) = self.view(id) {
-            let group = change.group;
+            let is_of_group = change.group.is_some();
             if change.is_known_to(self.version()) {
                 self.emit(Event::TabUpdated { change, tab });
             } else {
                 self.dirty.note_tab(id);
             }
-            if let Some(group) = group {
-                self.freeze_by_group(id, group);
+            if is_of_group {
+                self.freeze_later(id);
             }
         }
     }

@@ -122,7 +122,7 @@ impl Browser {
         let (name, is_incognito) = (host(&tab.url), self.is_incognito(tab));
         let is_mate_of_all = tab.discarded && reach == Reach::Profile;
         let is_reached = |tab: &&Tab| {
-            let is_loaded = !tab.discarded && !tab.url.is_empty();
+            let is_loaded = !tab.discarded && !tab.waits_to_load && !tab.url.is_empty();
             let is_mate = is_mate_of_all || is_loaded && host(&tab.url) == name;
             let is_near = self.is_incognito(tab) == is_incognito;
             let follows = reach == Reach::Host && !is_incognito;

@@ -15,7 +15,7 @@ use crate::engine::{
     screenshot,
 };
 use crate::id::{RequestId, TabId};
-use crate::url::{at_arrival, within_document};
+use crate::url::{BLANK, at_arrival, within_document};
 
 /// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -385,8 +385,11 @@ impl SimEngine {
     ) {
         let join = |target: &str| join(base, target);
         match script {
+            // From a page without an address of its own a relative one leads nowhere.
             Script::Go(target) => {
-                self.at(when, page_event(tab, load, PageEvent::Navigates(join(target))))
+                if let Some(url) = resolved(base, target) {
+                    self.at(when, page_event(tab, load, PageEvent::Navigates(url)));
+                }
             }
             Script::Title(title) => {
                 self.at(when, page_event(tab, load, PageEvent::Title(title.clone())))
@@ -415,7 +418,8 @@ impl SimEngine {
                 self.at(when, page_event(tab, load, PageEvent::SendsOpener(join(target))));
             }
             Script::Open(opening) if is_gesture => {
-                let opening = Opening { url: join(&opening.url), ..opening.clone() };
+                let url = resolved(base, &opening.url).unwrap_or_else(|| BLANK.to_owned());
+                let opening = Opening { url, ..opening.clone() };
                 self.at(when, page_event(tab, load, PageEvent::Opens(opening)));
             }
             // A page may not open another one by itself.
@@ -511,9 +515,15 @@ const fn page_event(tab: TabId, load: u64, event: PageEvent) -> EngineEvent {
     EngineEvent::Page { tab, load, event }
 }
 
-/// An address that a page names, relative to its own.
+/// An address that a page names, relative to its own; `None` where there is nothing that it could be relative to.
+fn resolved(base: &str, target: &str) -> Option<String> {
+    let base = Url::parse(base).or_else(|_| Url::parse(BLANK)).ok()?;
+    base.join(target).ok().map(Into::into)
+}
+
+/// The same, or what the page names as it is.
 fn join(base: &str, target: &str) -> String {
-    Url::parse(base).and_then(|url| url.join(target)).map_or_else(|_| target.to_owned(), Into::into)
+    resolved(base, target).unwrap_or_else(|| target.to_owned())
 }
 
 impl Engine for SimEngine {

@@ -8,7 +8,7 @@ use crate::browser::window::{Window, WindowKind, WindowView};
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
-use crate::operation::call::Call;
+use crate::operation::call::{Call, Context};
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{GET_OPTIONS, ID, WINDOW, WINDOW_STATE};
 use crate::operation::schema::{Parameter, Property, Schema};
@@ -171,6 +171,9 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     // The window manager changes its state once it is there.
     let asked = browser.placement_on_screen(placement(call, 0))?;
     let placement = WindowPlacement { state: None, ..asked.clone() };
+    if call.boolean(0, "setSelfAsOpener") == Some(true) && call.caller.context == Context::Worker {
+        return Err(Error::WorkerAsOpener);
+    }
     let window = browser.open_window(kind, incognito, placement)?;
     match tab {
         Some((tab, _)) => browser.fill_window_with(window, tab)?,

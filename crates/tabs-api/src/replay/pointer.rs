@@ -17,6 +17,8 @@ use crate::replay::strip_layout::{
     lefts_of_width, over_header, tab_width,
 };
 
+/// The button that closes a tab, by its distances from the tab's right edge.
+const CLOSE_BUTTON: std::ops::Range<i64> = -24..-8;
 /// The height of the part below the strip in which a tab that is dragged stays in it.
 const STRIP_MARGIN: i64 = 15;
 /// The distance that the pointer goes before it drags.
@@ -90,18 +92,25 @@ struct OpenMenu {
     at: i64,
 }
 
-/// The width that tabs keep where the pointer closed one before them, until it leaves their strip, or more tabs come.
+/// The width that tabs keep where the pointer closed one before them, until it leaves their strip, or more tabs come, or other groups.
 #[derive(Debug, Clone, Copy)]
 struct KeptWidth {
     window: WindowId,
     width: i64,
     tabs: usize,
+    groups: usize,
 }
 
 impl KeptWidth {
-    fn is_of(&self, window: &Window) -> bool {
-        self.window == window.id && window.tabs.len() <= self.tabs
+    fn is_of(&self, browser: &Browser, window: &Window) -> bool {
+        self.window == window.id
+            && window.tabs.len() <= self.tabs
+            && group_count(browser, window) == self.groups
     }
+}
+
+fn group_count(browser: &Browser, window: &Window) -> usize {
+    browser.strips().groups().filter(|group| group.window == window.id).count()
 }
 
 /// The place of the pointer, and what is held.
@@ -222,6 +231,7 @@ impl Pointer {
             return self.click_behind_tabs(browser, button);
         };
         Some(match button {
+            1 if self.is_on_close_button(browser) => self.close(browser, tab),
             1 if self.holds("shift") => {
                 let adds = self.holds("ctrl");
                 act(browser, UserAction::Extend { tab_id: tab.0, adds })
@@ -237,9 +247,22 @@ impl Pointer {
         })
     }
 
+    /// True if the button is under the pointer that closes a tab; pinned tabs have none, and a click with a key is one on the tab.
+    fn is_on_close_button(&self, browser: &Browser) -> bool {
+        if self.holds("shift") || self.holds("ctrl") {
+            return false;
+        }
+        let tab = self.tab_here(browser).zip(self.window_here(browser));
+        tab.is_some_and(|((tab, index), window)| {
+            let right = self.lefts(browser, window).get(index + 1).copied().unwrap_or_default();
+            let is_pinned = browser.tab(tab).is_ok_and(|tab| tab.pinned);
+            !is_pinned && CLOSE_BUTTON.contains(&(self.within(window).0 - right))
+        })
+    }
+
     /// The left edges of the tabs of a window, and the right edge of the last one.
     fn lefts(&self, browser: &Browser, window: &Window) -> Vec<i64> {
-        match self.kept_width.filter(|kept| kept.is_of(window)) {
+        match self.kept_width.filter(|kept| kept.is_of(browser, window)) {
             Some(kept) => lefts_of_width(browser, window, kept.width),
             None => lefts(browser, window),
         }
@@ -248,10 +271,11 @@ impl Pointer {
     /// Closes a tab. Those behind it come to where it was, as wide as they are, so that one after the other can be closed.
     fn close(&mut self, browser: &mut Browser, tab: TabId) -> Result<(), Error> {
         let window = browser.window(browser.tab(tab)?.window)?;
-        let kept = self.kept_width.filter(|kept| kept.is_of(window));
+        let kept = self.kept_width.filter(|kept| kept.is_of(browser, window));
         let width = kept.map_or_else(|| common_width(browser, window, 0), |kept| kept.width);
         let (is_last, tabs) = (window.tabs.last() == Some(&tab), window.tabs.len() - 1);
-        let kept = KeptWidth { window: window.id, width, tabs };
+        let groups = group_count(browser, window);
+        let kept = KeptWidth { window: window.id, width, tabs, groups };
         self.kept_width = Some(kept).filter(|_| !is_last);
         act(browser, UserAction::Close { tab_id: tab.0 })
     }

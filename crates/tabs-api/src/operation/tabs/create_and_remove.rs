@@ -79,12 +79,32 @@ fn duplicate(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 pub(in crate::operation) const REMOVE: Operation =
     Operation::new("tabs.remove", &[Parameter::required("tabIds", IDS)], remove, "Closes tabs.");
 
-/// Closes one tab after the other: those before an unknown id are gone.
+/// Closes one tab after the other: those before an unknown id are gone. Pages of new tabs are asked first, and close behind the others.
 fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let mut asked = Vec::new();
+    let mut closed = Ok(());
     for id in call.ids(call.arguments.at(0)) {
-        let id = browser.tab(TabId(id))?.id;
-        browser.check_not_dragging()?;
-        browser.close_tab(id)?;
+        closed = remove_or_ask(browser, TabId(id), &mut asked);
+        if closed.is_err() {
+            break;
+        }
     }
-    Ok(Answer::Undefined)
+    for id in asked {
+        // One that was named twice is gone.
+        if browser.tab(id).is_ok() {
+            browser.close_tab(id)?;
+        }
+    }
+    closed.map(|()| Answer::Undefined)
+}
+
+/// Closes a tab, or puts it among those that are asked whether they may be closed.
+fn remove_or_ask(browser: &mut Browser, id: TabId, asked: &mut Vec<TabId>) -> Result<(), Error> {
+    let shows_new_tab = browser.tab(id)?.shows_new_tab();
+    browser.check_not_dragging()?;
+    if shows_new_tab {
+        asked.push(id);
+        return Ok(());
+    }
+    browser.close_tab(id)
 }

@@ -105,6 +105,8 @@ impl Browser {
         let index = self.strips.clamped(target, pinned, index.unwrap_or(end));
         self.insert_into_strip(id, window, index)?;
         self.emit(Event::TabAttached { tab: id.0, window: window.0, index });
+        // Whatever froze it is left behind.
+        self.unfreeze_soon(id);
         Ok(())
     }
 }

@@ -23,7 +23,9 @@ impl Browser {
             beside.is_some_and(|beside| beside.pinned == tab.pinned)
         };
         let Some(to) = next.filter(is_of_part) else {
-            return Ok(());
+            // At the end of its part it leaves its group, but for the last tab of that.
+            let has_mates = group.is_some_and(|group| self.strips.members(group).len() > 1);
+            return if has_mates { self.change_group_in_place(id, None) } else { Ok(()) };
         };
         let beside = self.strips.group_at(window, to);
         match (group, beside) {
