@@ -611,3 +611,18 @@ fn a_worker_opens_no_window_that_is_to_know_its_opener() {
     let refusal = bench.refused("windows.create", made);
     assert_eq!(refusal, "Cannot specify setSelfAsOpener Service Worker extension.");
 }
+
+#[test]
+fn a_frozen_tab_that_goes_to_another_window_runs_again() {
+    let mut bench = Bench::new();
+    let tab = json!([{ "url": "about:blank", "active": false }]);
+    let tab = bench.call("tabs.create", tab)["id"].as_i64().unwrap();
+    let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+    bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    bench.wait(Duration::from_secs(10));
+    assert_eq!(bench.call("tabs.get", json!([tab]))["frozen"], true);
+    let made = bench.call("windows.create", json!([{ "url": "about:blank", "focused": false }]));
+    let (_, events) =
+        bench.step("tabs.move", json!([tab, { "windowId": made["id"], "index": -1 }]));
+    assert_eq!(frozen(&events), [(tab, false)]);
+}
