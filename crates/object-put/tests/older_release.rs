@@ -46,7 +46,7 @@ async fn a_directory_of_the_release_before_is_read_and_says_from_then_on_that_it
     std::fs::write(&mark, "3\n").unwrap();
 
     let stores = open(data).unwrap();
-    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "5\n");
+    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "6\n");
     let second = world(&stores).await;
     assert_eq!(second.fetch("/bkt/key").await.body, b"body");
     assert_eq!(second.fetch("/versioned/k").await.body, b"new");

@@ -188,7 +188,7 @@ async fn a_format_of_a_later_version_is_refused_and_kept() {
     let data = directory.path().join("data");
     filled(&data).await;
     let mark = data.join("kv/format");
-    for later in ["6\n", "2.1\n", "something\n"] {
+    for later in ["7\n", "2.1\n", "something\n"] {
         std::fs::write(&mark, later).unwrap();
         let refused = refusal(&data);
         assert!(refused.contains("which this version does not know"), "{refused}");

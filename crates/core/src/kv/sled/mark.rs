@@ -14,10 +14,11 @@ use crate::kv::Version;
 /// The file.
 const MARK: &str = "format";
 /// Its content: 1 was a tree alone, 2 had a write-ahead log before it, 3 has a base and a log from which the tree can be filled, 4 may have rows
-/// that say by themselves whether they are whole, 5 has a log that says where it ends. Releases of the formats before cannot read them.
-const FORMAT: &str = "5\n";
-/// Marks of the same files, whose log does not say where it ends yet.
-const BEFORE: [&str; 2] = ["4", "3"];
+/// that say by themselves whether they are whole, 5 has a log that says where it ends, 6 one
+/// whose frames have trailers. Releases of the formats before cannot read them.
+const FORMAT: &str = "6\n";
+/// Marks of the same files, whose log does not say where it ends yet, or has no trailers.
+const BEFORE: [&str; 3] = ["5", "4", "3"];
 /// Marks of older releases, whose truth is a tree. An empty one is one that a stop of them cut short.
 const OLDER: [&str; 3] = ["2", "1", ""];
 /// Its content while a first start is under way: what lies beside it was begun by that start, and never held anything.
@@ -67,7 +68,7 @@ impl Opening<'_> {
         Ok(whole.any(|base| base.summary.version > Version::ABSENT))
     }
 
-    /// Says on disk that the log says where it ends, before the first such file of it is begun.
+    /// Says on disk that the log is of today's format, before the first such file of it is begun.
     pub(super) fn raise_mark(&self) -> io::Result<()> {
         match self.mark()?.as_deref() {
             Some(FORMAT) => Ok(()),

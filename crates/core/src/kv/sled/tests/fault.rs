@@ -378,7 +378,7 @@ fn cut_first_start(cut_at: usize) -> usize {
         _ => Err(io::Error::other("as the test wants")),
     });
     drop(open_on(disk, &data));
-    let is_marked = std::fs::read(data.join("format")).is_ok_and(|mark| mark == b"5\n");
+    let is_marked = std::fs::read(data.join("format")).is_ok_and(|mark| mark == b"6\n");
     if is_marked {
         return 0;
     }

@@ -64,7 +64,7 @@ fn a_store_of_an_older_release_is_taken_over_with_what_only_its_log_holds() {
             assert_eq!(value(&store, "first"), Some(b"log".to_vec()));
             assert_eq!(value(&store, "second"), Some(b"log".to_vec()));
         }
-        assert_eq!(std::fs::read_to_string(directory.path().join("format")).unwrap(), "5\n");
+        assert_eq!(std::fs::read_to_string(directory.path().join("format")).unwrap(), "6\n");
         assert!(!directory.path().join("journal-0").exists());
     }
 }
@@ -153,14 +153,14 @@ fn a_store_of_the_formats_before_with_the_same_files_is_opened_and_says_todays_f
     store.commit(put("tree", vec![1], Durability::Disk)).wait().unwrap();
     drop(store);
     let mark = directory.path().join("format");
-    for before in ["3\n", "4\n"] {
+    for before in ["3\n", "4\n", "5\n"] {
         std::fs::write(&mark, before).unwrap();
         assert_eq!(value(&open(directory.path()), "tree"), Some(vec![1]));
-        assert_eq!(std::fs::read_to_string(&mark).unwrap(), "5\n");
+        assert_eq!(std::fs::read_to_string(&mark).unwrap(), "6\n");
     }
     // A release of the formats before refuses that as this one refuses the next.
-    std::fs::write(&mark, "6\n").unwrap();
+    std::fs::write(&mark, "7\n").unwrap();
     let later = Sled::open(&SledConfig::new(directory.path()));
     assert!(matches!(later, Err(OpenError::Later { .. })), "{later:?}");
-    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "6\n");
+    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "7\n");
 }

@@ -9,7 +9,8 @@ use crate::kv::Version;
 use crate::kv::sled::rows::Rows;
 
 /// The magic of a file by its format, today's first.
-const MAGICS: [(Format, [u8; 8]); 4] = [
+const MAGICS: [(Format, [u8; 8]); 5] = [
+    (Format::Trailed, *b"kvjrnl05"),
     (Format::Ended, *b"kvjrnl04"),
     (Format::Timed, *b"kvjrnl03"),
     (Format::Synced, *b"kvjrnl02"),
@@ -26,6 +27,9 @@ const FIELD_BYTES: usize = 8;
 const ROW_HEADER_BYTES: usize = 14;
 /// The length of a value that is deleted.
 const DELETED: u32 = u32::MAX;
+/// The trailer of a frame: the salt of its file, which nothing held that stood there before. Were the last bytes of a frame a user's, or zeros, a sector that
+/// never came to the disk could hold them already.
+const TRAILER_BYTES: usize = 8;
 /// The mark of an end: the last version before it, its kind, and the checksum of both.
 pub(super) const END_BYTES: usize = 16;
 /// Bytes that a disk writes all or not.
@@ -36,7 +40,9 @@ pub(super) const ROOM_BYTES: usize = FRAME_HEADER_BYTES + END_BYTES;
 /// A format of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// Each frame names the version that was synced before it, and its time; behind the last one stands an end.
+    /// Each frame names the version that was synced before it, and its time, and ends with a trailer; behind the last one stands an end.
+    Trailed,
+    /// The same without trailers.
     Ended,
     /// Each frame names the version that was synced before it, and its time.
     Timed,
@@ -50,10 +56,23 @@ impl Format {
     /// The length of a frame's header.
     pub(super) const fn header_bytes(self) -> usize {
         match self {
-            Self::Ended | Self::Timed => FRAME_HEADER_BYTES,
+            Self::Trailed | Self::Ended | Self::Timed => FRAME_HEADER_BYTES,
             Self::Synced => FRAME_HEADER_BYTES - FIELD_BYTES,
             Self::Plain => FRAME_HEADER_BYTES - 2 * FIELD_BYTES,
         }
+    }
+
+    /// Bytes of a frame behind its rows.
+    const fn trailer_bytes(self) -> usize {
+        match self {
+            Self::Trailed => TRAILER_BYTES,
+            Self::Ended | Self::Timed | Self::Synced | Self::Plain => 0,
+        }
+    }
+
+    /// Set if an end stands behind the last frame.
+    pub(super) const fn is_ended(self) -> bool {
+        matches!(self, Self::Trailed | Self::Ended)
     }
 }
 
@@ -123,12 +142,11 @@ pub(super) fn version_at(bytes: &[u8]) -> Option<Version> {
     bytes.first_chunk().map(|version| Version(u64::from_be_bytes(*version)))
 }
 
-/// Bytes for which a frame that ends here is longer, so that its last byte, the end behind it and the header that is written over that lie in one sector:
+/// Bytes for which a frame whose rows end here is longer, so that its trailer, the end behind it and the header that is written over that lie in one sector:
 /// whoever finds the frame whole finds one of the two.
-fn padding(end: u64) -> usize {
-    let left = (SECTOR_BYTES - end % SECTOR_BYTES) % SECTOR_BYTES;
-    // No more than a header.
-    if left < FRAME_HEADER_BYTES as u64 { left as usize + 1 } else { 0 }
+fn padding(rows_end: u64) -> usize {
+    let left = (SECTOR_BYTES - rows_end % SECTOR_BYTES) % SECTOR_BYTES;
+    if left < (TRAILER_BYTES + FRAME_HEADER_BYTES) as u64 { left as usize } else { 0 }
 }
 
 impl FileHeader {
@@ -181,6 +199,7 @@ pub(super) fn encode(
         let length = u32::try_from(rows.len()).map_err(too_long)?;
         *head = frame_header(salt, versions, length, crc32c::crc32c(rows));
     }
+    frame.extend_from_slice(&salt);
     Ok(())
 }
 
@@ -217,14 +236,22 @@ pub(super) struct Frame {
     pub(super) header: usize,
     /// The length of its rows.
     pub(super) length: usize,
+    /// The length of what stands behind them.
+    pub(super) trailer: usize,
 }
 
 impl Frame {
+    /// Its length.
+    pub(super) const fn bytes(&self) -> usize {
+        self.header + self.length + self.trailer
+    }
+
     /// The frame at the start of `bytes`, if there is a whole one.
     pub(super) fn read(bytes: &[u8], file: FileHeader) -> Option<Self> {
         let (frame, sum, rest) = Self::read_header(bytes, file, |length, rest| length <= rest)?;
-        let rows = rest.get(..frame.length)?;
-        (crc32c::crc32c(rows) == sum).then_some(frame)
+        let (rows, behind) = rest.split_at_checked(frame.length)?;
+        let is_there = behind.starts_with(file.salt.get(..frame.trailer)?);
+        (is_there && crc32c::crc32c(rows) == sum).then_some(frame)
     }
 
     /// The frame whose header stands at the start of `bytes`, if that is whole; its rows are not looked at.
@@ -245,11 +272,13 @@ impl Frame {
         let mut fields = said;
         let (previous, last) = (Version(fields.get_u64()), Version(fields.get_u64()));
         let synced = match file.format {
-            Format::Ended | Format::Timed | Format::Synced => Version(fields.get_u64()),
+            Format::Trailed | Format::Ended | Format::Timed | Format::Synced => {
+                Version(fields.get_u64())
+            }
             // So that every frame behind a break is damage, as it was to who wrote it.
             Format::Plain => last,
         };
-        let is_timed = matches!(file.format, Format::Ended | Format::Timed);
+        let is_timed = matches!(file.format, Format::Trailed | Format::Ended | Format::Timed);
         let time = if is_timed { fields.get_u64() } else { 0 };
         let (length, sum) = (fields.get_u32() as usize, fields.get_u32());
         if previous >= last || !fits(length, rest.len()) {
@@ -257,7 +286,8 @@ impl Frame {
         }
         let versions = FrameVersions { previous, last, synced, time };
         let is_whole = u32::from_be_bytes(*own) == checksum(file.salt, said);
-        is_whole.then_some((Self { versions, header, length }, sum, rest))
+        let trailer = file.format.trailer_bytes();
+        is_whole.then_some((Self { versions, header, length, trailer }, sum, rest))
     }
 }
 

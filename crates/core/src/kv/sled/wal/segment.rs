@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::WalError;
 use super::frame::{
-    FILE_HEADER_BYTES, FRAME_HEADER_BYTES, FileHeader, Format, Frame, FrameVersions, LogEndMark,
+    FILE_HEADER_BYTES, FRAME_HEADER_BYTES, FileHeader, Frame, FrameVersions, LogEndMark,
     ROOM_BYTES, version_at,
 };
 use super::tail::LogTail;
@@ -199,8 +199,8 @@ impl Segment {
 
     /// The place behind a version, at an offset at which a frame ends or begins.
     pub(super) fn tail(&self, end: u64, last: Version) -> LogTail {
-        let is_ended = self.header.format == Format::Ended;
-        let mark = is_ended.then(|| LogEndMark::Synced.bytes(self.header.salt, last));
+        let mark =
+            self.header.format.is_ended().then(|| LogEndMark::Synced.bytes(self.header.salt, last));
         LogTail { path: self.path.clone(), end, mark }
     }
 
@@ -257,8 +257,8 @@ impl Chain {
                 break;
             }
             let rows = at + frame.header;
-            at = rows + frame.length;
-            frames.push((frame.versions, rows, bytes.slice(rows..at)));
+            frames.push((frame.versions, rows, bytes.slice(rows..rows + frame.length)));
+            at += frame.bytes();
         }
         Self { frames, end: at, rest: bytes.slice(at.min(bytes.len())..), header }
     }
@@ -266,7 +266,7 @@ impl Chain {
     /// Returns whether there is behind the last frame what stands there whenever a crash comes: an end, or the beginning of the frame that was to be written
     /// over it. `before` is the version before this file.
     pub(super) fn is_ended(&self, before: Version) -> bool {
-        if self.header.format != Format::Ended {
+        if !self.header.format.is_ended() {
             return true;
         }
         let rest = &self.rest;
@@ -281,7 +281,7 @@ impl Chain {
             return true;
         }
         if let Some(next) = Frame::peek(rest, self.header) {
-            return next.header + next.length + ROOM_BYTES <= rest.len();
+            return next.bytes() + ROOM_BYTES <= rest.len();
         }
         // A write that came short may have left a part of a header. A file without any version before it was never written before, and begins with a frame
         // and all its room.

@@ -190,24 +190,54 @@ proptest! {
         let (previous, last, synced) = (Version(0), Version(1), Version(0));
         let versions = FrameVersions { previous, last, synced, time: 0 };
         let head = frame_header(salt, versions, rows.len() as u32, crc32c::crc32c(&rows));
-        let bytes = [file_header(salt).as_slice(), head.as_slice(), rows.as_slice()].concat();
+        let bytes = [file_header(salt).as_slice(), &head, &rows, &salt].concat();
         std::fs::write(first(directory.path()), bytes).unwrap();
         let _ = recovered(directory.path(), 0);
     }
 }
 
 #[test]
-fn the_end_of_a_frame_shares_its_sector_with_the_last_byte_and_with_the_header_that_follows() {
+fn the_end_of_a_frame_shares_its_sector_with_the_trailer_and_with_the_header_that_follows() {
     let directory = tempfile::tempdir().unwrap();
     let mut wal = start(directory.path(), 1, Version(0));
     for number in 1..600_u64 {
         let before = wal.end;
         let value = vec![(1, Some(vec![7; (number * 13 % 700) as usize]))];
         wal.append(&rows_of(&value, number), Version(number), 0).unwrap();
-        assert_eq!((wal.end - 1) / 512, (wal.end + frame::FRAME_HEADER_BYTES as u64 - 1) / 512);
+        assert_eq!((wal.end - 8) / 512, (wal.end + frame::FRAME_HEADER_BYTES as u64 - 1) / 512);
         assert!(wal.end - before < 900 && wal.end + 60 <= wal.bytes());
     }
     assert_eq!(recovered(directory.path(), 0).unwrap().last, Version(599));
+}
+
+#[test]
+fn a_power_cut_that_leaves_the_first_sectors_of_a_frame_is_no_damage_whatever_stood_behind_them() {
+    for length in 0..600 {
+        let groups = [vec![(1, Some(vec![1; 30]))], vec![(2, Some(vec![0; length]))]];
+        let written = || {
+            let directory = tempfile::tempdir().unwrap();
+            let (wal, ends) = written(directory.path(), &groups);
+            let mut file = std::fs::read(first(directory.path())).unwrap();
+            // Less of it to look through, and all the room that a frame needs.
+            file.truncate(ends[2] + 512);
+            (directory, wal.salt, ends, file)
+        };
+        let (directory, salt, ends, file) = written();
+        // The file was another segment before, of the same rows; or it is new.
+        let (_, _, _, other) = written();
+        for before in [other, vec![0; file.len()]] {
+            let behind = ends[1] + END_BYTES;
+            let mark = LogEndMark::Synced.bytes(salt, Version(11));
+            let torn = [&file[..ends[1]], &mark, &before[behind..]].concat();
+            for border in (0..ends[2] + END_BYTES).step_by(512).filter(|border| *border > ends[1]) {
+                let left = [&file[..border], &torn[border..]].concat();
+                std::fs::write(first(directory.path()), left).unwrap();
+                let found = recovered(directory.path(), 10);
+                let last = found.map(|found| found.last);
+                assert!(matches!(last, Ok(Version(11))), "{length} bytes to {border}: {last:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -360,20 +390,33 @@ fn only_the_files_of_an_older_release_may_have_no_header() {
     assert!(Segment::all(&SystemDisk, directory.path()).is_err());
 }
 
-/// A file of the first format: frames of one row each, that did not name what was synced.
-fn plain_file(versions: std::ops::RangeInclusive<u64>) -> Vec<u8> {
+/// The header of a file of an older format, the salt of the file, and frames of one row each as they are today, without their trailers.
+fn older_file(
+    magic: [u8; 8],
+    versions: std::ops::RangeInclusive<u64>,
+) -> (Vec<u8>, [u8; 8], Vec<Vec<u8>>) {
     let salt = [5; 8];
-    let mut bytes = [*b"kvjrnl01", salt].concat();
-    bytes.extend(crc32c::crc32c(&bytes).to_be_bytes());
-    for version in versions {
-        let mut today = Vec::new();
+    let mut header = [magic, salt].concat();
+    header.extend(crc32c::crc32c(&header).to_be_bytes());
+    let frame = |version| {
+        let mut frame = Vec::new();
         let at = FrameVersions {
             previous: Version(version - 1),
             last: Version(version),
             synced: Version(0),
             time: 0,
         };
-        encode(&mut today, salt, 0, at, &rows_of(&[(1, Some(vec![1]))], version)).unwrap();
+        encode(&mut frame, salt, 0, at, &rows_of(&[(1, Some(vec![1]))], version)).unwrap();
+        frame.truncate(frame.len() - salt.len());
+        frame
+    };
+    (header, salt, versions.map(frame).collect())
+}
+
+/// A file of the first format: frames that did not name what was synced.
+fn plain_file(versions: std::ops::RangeInclusive<u64>) -> Vec<u8> {
+    let (mut bytes, salt, frames) = older_file(*b"kvjrnl01", versions);
+    for today in frames {
         let (head, rows) = today.split_at(frame::FRAME_HEADER_BYTES);
         let said = [&head[..16], &head[32..40]].concat();
         let sum = crc32c::crc32c_append(crc32c::crc32c(&salt), &said);
@@ -384,6 +427,20 @@ fn plain_file(versions: std::ops::RangeInclusive<u64>) -> Vec<u8> {
 
 fn turns(directory: &Path) -> Result<Recovered, WalError> {
     replayed(&Segment::turns(&SystemDisk, directory)?, 10)
+}
+
+#[test]
+fn a_log_without_trailers_is_read_and_has_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let (header, salt, frames) = older_file(*b"kvjrnl04", 11..=13);
+    let frames = frames.concat();
+    let end = LogEndMark::Written.bytes(salt, Version(13));
+    let file = first(directory.path());
+    std::fs::write(&file, [&header[..], &frames, &end].concat()).unwrap();
+    assert_eq!(recovered(directory.path(), 10).unwrap().last, Version(13));
+    std::fs::write(&file, [&header[..], &frames].concat()).unwrap();
+    let cut = recovered(directory.path(), 10);
+    assert!(matches!(cut, Err(WalError::Damaged("has lost its end"))), "{cut:?}");
 }
 
 #[test]
