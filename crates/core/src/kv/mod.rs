@@ -34,8 +34,8 @@ mod tx;
 
 #[cfg(feature = "sled")]
 pub use self::sled::{
-    LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, TreeKind,
-    VerifiedRows, cut_log,
+    LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, SortedRows,
+    TreeKind, VerifiedRows, cut_log,
 };
 #[cfg(all(feature = "host", feature = "sled"))]
 pub(crate) use self::sled::{end_copied_log, is_of_tree};

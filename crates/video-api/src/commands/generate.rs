@@ -7,8 +7,6 @@ use clap::ArgMatches;
 use sha2::{Digest, Sha256};
 use triptych_core::host::flags::Flags;
 use triptych_core::host::storage;
-use triptych_core::id::SystemIds;
-use triptych_core::kv::Loader;
 use video_api::state::generate::{Generator, Plan};
 
 use super::external_sort::ExternalSort;
@@ -39,17 +37,18 @@ pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<St
         bar.set_position(generator.videos());
     }
     bar.finish_and_clear();
-    let stores = storage::open_staged(&staging, flags).map_err(|error| error.to_string())?;
-    let mut loader = Loader::new(&*stores.kv, &mut SystemIds);
     let mut merged = sort.merged().map_err(|error| at_path(&runs, &error))?;
     let bar = progress("rows stored", 0);
-    while let Some((key, value)) = merged.next().map_err(|error| at_path(&runs, &error))? {
-        loader.put(key, value).map_err(with_causes)?;
-        if loader.rows().is_multiple_of(10_000) {
-            bar.set_position(loader.rows());
+    let mut rows = std::iter::from_fn(|| {
+        let row = merged.next().transpose();
+        match row {
+            Some(_) => bar.inc(1),
+            None => bar.set_message("rows stored; their index is filled"),
         }
-    }
-    let rows = loader.finish().map_err(with_causes)?;
+        row
+    });
+    let filled = storage::open_filled(&staging, flags, &mut rows);
+    let (stores, rows) = filled.map_err(|error| error.to_string())?;
     bar.finish_and_clear();
     drop(stores);
     fs::remove_dir_all(&runs).map_err(|error| at_path(&runs, &error))?;

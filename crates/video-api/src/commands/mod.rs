@@ -17,6 +17,9 @@ use video_api::caption::translation::Translator;
 use video_api::http::LibreTranslate;
 use video_api::state::archive::RowCodec;
 
+/// Time between two pictures of work that does not say how far it is.
+const TICK: Duration = Duration::from_millis(500);
+
 /// Whole stores as files.
 const ARCHIVE: Archive = Archive { codec: &RowCodec, exported: "", imported: "" };
 
@@ -137,8 +140,10 @@ fn progress(what: &'static str, most: u64) -> ProgressBar {
         ProgressBar::new(most).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
     } else {
         let style = ProgressStyle::with_template("{spinner} {human_pos} {msg}, {elapsed}");
-        ProgressBar::new_spinner()
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        let spinner = ProgressBar::new_spinner()
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        spinner.enable_steady_tick(TICK);
+        spinner
     };
     bar.with_message(what)
 }

@@ -97,49 +97,76 @@ pub struct Document {
 #[serde(rename_all = "camelCase", default)]
 pub struct Facets {
     /// Time of its publication, in microseconds since 1970.
+    #[serde(skip_serializing_if = "is_default")]
     pub published: i64,
     /// True if everybody may find it. A resource that is unlisted or private is found by its owner alone.
+    #[serde(skip_serializing_if = "is_default")]
     pub public: bool,
     /// Number of views.
+    #[serde(skip_serializing_if = "is_default")]
     pub views: u64,
     /// Number of likes.
+    #[serde(skip_serializing_if = "is_default")]
     pub likes: u64,
     /// Number of dislikes.
+    #[serde(skip_serializing_if = "is_default")]
     pub dislikes: u64,
     /// Number of its public videos (channels and playlists).
+    #[serde(skip_serializing_if = "is_default")]
     pub videos: u64,
     /// `snippet.categoryId`.
+    #[serde(skip_serializing_if = "is_default")]
     pub category: String,
     /// Its length in milliseconds.
+    #[serde(skip_serializing_if = "is_default")]
     pub duration_ms: u64,
     /// True if it has 720 lines or more.
+    #[serde(skip_serializing_if = "is_default")]
     pub high_definition: bool,
     /// True if it has captions.
+    #[serde(skip_serializing_if = "is_default")]
     pub captions: bool,
     /// True if it is in 3D.
+    #[serde(skip_serializing_if = "is_default")]
     pub three_d: bool,
     /// True if its licence is Creative Commons.
+    #[serde(skip_serializing_if = "is_default")]
     pub creative_commons: bool,
     /// True if it can be embedded.
+    #[serde(skip_serializing_if = "is_default")]
     pub embeddable: bool,
     /// True if it can be played outside the site.
+    #[serde(skip_serializing_if = "is_default")]
     pub syndicated: bool,
     /// True if its owner says that somebody paid for what is shown.
+    #[serde(skip_serializing_if = "is_default")]
     pub sponsored: bool,
     /// `live`, `upcoming` or `completed` for broadcasts, else empty.
+    #[serde(skip_serializing_if = "is_default")]
     pub broadcast: String,
     /// `movie` or `episode`, else empty.
+    #[serde(skip_serializing_if = "is_default")]
     pub form: String,
     /// Place where it was made: degrees north and east.
+    #[serde(skip_serializing_if = "is_default")]
     pub location: Option<(f64, f64)>,
     /// The language of its default texts, if it has one.
+    #[serde(skip_serializing_if = "is_default")]
     pub language: String,
     /// Topics.
+    #[serde(skip_serializing_if = "is_default")]
     pub topics: Vec<String>,
     /// Regions where it cannot be viewed.
+    #[serde(skip_serializing_if = "is_default")]
     pub blocked: Vec<String>,
     /// True if it is for adults.
+    #[serde(skip_serializing_if = "is_default")]
     pub restricted: bool,
+}
+
+/// Tells whether a value says no more than its absence: there are two rows of facets for each document, and most values are these.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl JsonRecord for Document {}

@@ -34,7 +34,7 @@ use crate::kv::{ClosingFault, KeyValue, Memory};
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use crate::kv::{Guarded, begin_filling, end_filling, is_empty, is_filling};
 #[cfg(feature = "sled")]
-use crate::kv::{Sled, StoreError};
+use crate::kv::{OpenError, Sled, SledConfig, SortedRows, StoreError};
 use crate::pending::Pending;
 
 /// A service's stores.
@@ -104,7 +104,7 @@ pub enum StorageError {
     /// The key-value store cannot be opened.
     #[cfg(feature = "sled")]
     #[error(transparent)]
-    KeyValue(#[from] crate::kv::OpenError),
+    KeyValue(#[from] OpenError),
     /// Bodies without a place for their records.
     #[error("--blobs keeps bodies and --memory no records of them: give --data too")]
     BodiesAlone,
@@ -377,16 +377,25 @@ fn shared(_url: &str, _flags: &Flags) -> Result<Storage, StorageError> {
 #[cfg(feature = "sled")]
 const FILL_CACHE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Opens the stores that are being made in a staging directory.
+/// Makes the records of a staging directory at once, of rows in the order of their keys, and opens the stores; gives the number of the rows.
 ///
 /// # Errors
-/// As [`open`].
+/// As [`open`]; as [`Sled::fill`].
 #[cfg(feature = "sled")]
-pub fn open_staged(staging: &StagingDir, flags: &Flags) -> Result<Storage, StorageError> {
+pub fn open_filled(
+    staging: &StagingDir,
+    flags: &Flags,
+    rows: SortedRows<'_>,
+) -> Result<(Storage, u64), StorageError> {
     if flags.store.is_some() {
         return Err(StorageError::SharedFill);
     }
-    open(&staged(staging, flags))
+    let mut count = 0;
+    let storage = on_disk_after(staging.path(), &staged(staging, flags), |settings| {
+        count = Sled::fill(settings, rows)?;
+        Ok(())
+    })?;
+    Ok((storage, count))
 }
 
 /// The flags of stores in a staging directory.
@@ -424,7 +433,16 @@ pub fn memory() -> Storage {
 
 #[cfg(feature = "sled")]
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
-    use crate::kv::SledConfig;
+    on_disk_after(directory, flags, |_| Ok(()))
+}
+
+/// Opens the stores of a data directory, once its records have been prepared.
+#[cfg(feature = "sled")]
+fn on_disk_after(
+    directory: &Path,
+    flags: &Flags,
+    prepare: impl FnOnce(&SledConfig) -> Result<(), OpenError>,
+) -> Result<Storage, StorageError> {
     check_finished(directory)?;
     staging_dir::clear_finished(directory);
     let settings = SledConfig {
@@ -437,6 +455,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     };
     let place = BodyPlace::of(directory, flags)?;
     let sides = Sides::look(directory, place.side())?;
+    prepare(&settings)?;
     let kv = Sled::open(&settings)?;
     sides.check_records(&kv)?;
     if let Some(lost) = kv.lost_frames() {

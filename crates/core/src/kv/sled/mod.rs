@@ -16,6 +16,7 @@ mod base;
 mod base_thread;
 mod checkpoint_thread;
 mod config;
+mod fill;
 mod index_state;
 mod kept_values;
 mod log_files;
@@ -50,6 +51,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use self::base::Base;
 pub use self::config::SledConfig;
+pub use self::fill::SortedRows;
 use self::index_state::IndexState;
 use self::kept_values::KeptValues;
 use self::memtable::{CommitQueue, Waiter};

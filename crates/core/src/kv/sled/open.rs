@@ -234,7 +234,7 @@ impl Opening<'_> {
     }
 
     /// The value log, if values go there, or went there once.
-    fn value_log(&self, last: &LastVersion) -> Result<Option<ValueLog>, OpenError> {
+    pub(super) fn value_log(&self, last: &LastVersion) -> Result<Option<ValueLog>, OpenError> {
         let config = self.config;
         let path = config.directory.join(VALUES);
         let unusable = |error: io::Error| self.unusable(&error);

@@ -95,7 +95,7 @@ impl Sled {
 const TURNS_FORMAT: &str = "2";
 
 /// Removes what an earlier start made that did not come to its mark.
-fn remove_unmarked(disk: &dyn Disk, directory: &Path) -> std::io::Result<()> {
+pub(super) fn remove_unmarked(disk: &dyn Disk, directory: &Path) -> std::io::Result<()> {
     IndexState::forget(disk, directory)?;
     let (bases, unfinished) = base::paths(disk, directory)?;
     let segments = Segment::paths(disk, directory)?;

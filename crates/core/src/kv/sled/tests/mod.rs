@@ -1,5 +1,6 @@
 mod damage;
 mod fault;
+mod fill;
 mod log;
 mod older;
 
