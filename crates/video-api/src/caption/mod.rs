@@ -108,6 +108,11 @@ impl Format {
     #[must_use]
     pub fn write(self, track: &Track) -> String {
         match self {
+            // An empty file would be one of no format: a cue without text and length shows nothing either.
+            Self::SubRip | Self::SubViewer if track.cues.is_empty() => {
+                let nothing = Cue::new(MediaTime::ZERO, MediaTime::ZERO, text::Text::default());
+                self.write(&Track::of_cues(vec![nothing]))
+            }
             Self::SubRip => srt::write(track),
             Self::WebVtt => vtt::write(track),
             Self::SubViewer => sbv::write(track),

@@ -9,6 +9,7 @@ use triptych_core::kv::{Tx, run};
 
 use super::{ATTEMPTS_MAX, ApiRequest, VideoApi};
 use crate::api::error::Error;
+use crate::api::language;
 use crate::api::response::download::{Conversion, Download};
 use crate::api::response::etag;
 use crate::caption::{Format, MediaTime};
@@ -181,7 +182,12 @@ impl VideoApi {
             content: caption.content,
             bytes: caption.bytes,
             etag: etag(format!("{} vtt", caption.etag()).as_bytes()),
-            conversion: Some(Conversion { to: Format::WebVtt, sync, translation: None }),
+            conversion: Some(Conversion {
+                to: Format::WebVtt,
+                sync,
+                language: language::with_hyphens(&caption.language),
+                translation: None,
+            }),
         };
         let response = self.download(request, file, "player").await?;
         Ok(with_type(response, "text/vtt; charset=UTF-8"))

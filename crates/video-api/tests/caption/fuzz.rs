@@ -35,7 +35,9 @@ fn run(format: Format, data: &[u8]) {
     }
     for to in Format::ALL {
         let file = to.write(&track);
-        match to.read(&file) {
+        let again = to.read(&file);
+        assert!(again.is_ok(), "{again:?} in\n{file}");
+        match again {
             // Scenarist puts cues that overlap on one picture, so its first file may differ from the second.
             Ok(again) if to != Format::Scenarist => assert_eq!(to.write(&again), file),
             Ok(again) => {
@@ -43,7 +45,7 @@ fn run(format: Format, data: &[u8]) {
                 let again = to.read(&file).map(|track| to.write(&track));
                 assert_eq!(again.as_ref(), Ok(&file));
             }
-            Err(error) => assert!(track.cues.is_empty(), "{error} in\n{file}"),
+            Err(_) => {}
         }
     }
 }

@@ -205,7 +205,7 @@ fn files_of_a_newer_ffmpeg_have_the_styles_and_places_that_it_wrote() {
             "Plain italic bold under red",
             "Styled top\nsecond line & <tag> > \"q\"",
             "mid overlap",
-            "\\hnbsp\\h\n\nblank line",
+            "\u{a0}nbsp\u{a0}\n\nblank line",
             "late strike big"
         ]
     );

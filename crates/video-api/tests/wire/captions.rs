@@ -63,7 +63,7 @@ async fn captions_insert_uploads_a_caption_track_and_download_gives_the_bytes_th
     assert_eq!((answer.status, answer.body.as_ref()), (200, file.as_slice()));
     let answer = download(&service, &track["id"], "tfmt=vtt&alt=media").await;
     let text = String::from_utf8(answer.body.to_vec()).unwrap();
-    assert_eq!(text, "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\ncafé\n\n");
+    assert_eq!(text, "WEBVTT\nLanguage: fr\n\n00:00:01.000 --> 00:00:02.000\ncafé\n\n");
     assert_eq!(answer.headers["content-type"], "text/vtt; charset=utf-8");
     for format in ["sbv", "scc", "srt", "ttml", "vtt"] {
         let answer = download(&service, &track["id"], &format!("tfmt={format}")).await;

@@ -127,7 +127,7 @@ async fn captions_download_gives_the_language_of_tlang() {
         let answer = download(&service, "tlang=de").await;
         assert_eq!(answer.status, 200, "{manner:?}: {}", answer.json());
         let text = String::from_utf8(answer.body.to_vec()).unwrap();
-        assert_eq!(text, "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nde: Hello\n\n");
+        assert_eq!(text, "WEBVTT\nLanguage: de\n\n00:00:01.000 --> 00:00:02.000\nde: Hello\n\n");
         let answer = download(&service, "tlang=de&tfmt=srt").await;
         assert!(String::from_utf8_lossy(&answer.body).contains("de: Hello"));
         assert_eq!(requests.load(Ordering::SeqCst), 1, "what was translated is kept");

@@ -23,6 +23,8 @@ pub struct Conversion {
     pub to: Format,
     /// The length of the video, where times are those of the service.
     pub sync: Option<MediaTime>,
+    /// The language of the track, for a file that names none.
+    pub language: String,
     /// The languages, where it is another one than that of the bytes.
     pub translation: Option<Translation>,
 }

@@ -34,9 +34,14 @@ pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
     // Of the fonts that are open, whether they have a colour.
     let mut fonts = Vec::new();
     let mut rest = raw;
-    while let Some(at) = memchr::memchr2(b'<', b'{', rest.as_bytes()) {
+    while let Some(at) = memchr::memchr3(b'<', b'{', b'\\', rest.as_bytes()) {
         let (plain, tail) = rest.split_at(at);
         builder.push_str(plain);
+        if let Some(after) = override_code::hard_space(builder.as_str(), tail) {
+            builder.push(override_code::HARD_SPACE);
+            rest = after;
+            continue;
+        }
         if let Some(after) = override_code::read(tail, &mut builder, &mut layout) {
             rest = after;
             continue;

@@ -8,6 +8,10 @@ use super::super::text::{Tag, TextBuilder};
 
 /// The beginning of a block of codes.
 pub(super) const START: &str = "{\\";
+/// A blank that parts no lines.
+pub(super) const HARD_SPACE: char = '\u{a0}';
+/// The code of one, which stands outside of blocks.
+const HARD_SPACE_CODE: &str = "\\h";
 /// The longest block that is looked for.
 const BLOCK_BYTES_MAX: usize = 256;
 /// Names of codes that change what a track cannot hold, the longest of one beginning first.
@@ -173,15 +177,51 @@ fn of_keypad(key: u8) -> Layout {
     Layout { align, line, ..Layout::default() }
 }
 
-/// Puts a sign without width into what would be read as a block of codes, or as an arrow; `arrow` is one of the latter.
+/// Gives what follows the code of a hard space at the start of `text`, behind `before`. A backslash is a character in paths: so the code is one where a
+/// word stands on one side of it at the most.
+pub(super) fn hard_space<'t>(before: &str, text: &'t str) -> Option<&'t str> {
+    let after = text.strip_prefix(HARD_SPACE_CODE)?;
+    let ends = after.starts_with(|c: char| c.is_whitespace() || matches!(c, '<' | '{'));
+    let is_code = match before.chars().next_back() {
+        None => true,
+        Some(last) if last.is_whitespace() => true,
+        Some(':' | '\\' | '/') => false,
+        Some(_) => after.is_empty() || ends || after.starts_with(HARD_SPACE_CODE),
+    };
+    is_code.then_some(after)
+}
+
+/// Puts a sign without width into what would be read as a block of codes, as a hard space, or as an arrow; `arrow` is one of the latter.
 pub(super) fn guard(out: &mut String, body: usize, arrow: &str) {
     let Some(written) = out.get(body..) else { return };
-    let has_block = || written.contains('{') && written.contains(START);
-    if lines::split_at_arrow(written).is_some() || has_block() {
+    let has_code = || {
+        let bytes = written.as_bytes();
+        memchr::memchr(b'\\', bytes).is_some()
+            && (written.contains(START) || written.contains(HARD_SPACE_CODE))
+    };
+    if lines::split_at_arrow(written).is_some() || has_code() {
         let guarded = written.replace(arrow, "--\u{200b}>").replace(START, "{\u{200b}\\");
         out.truncate(body);
-        out.push_str(&guarded);
+        guard_hard_spaces(&guarded, out);
     }
+}
+
+/// Puts a sign without width into what may be read as a hard space, whatever tags stand before it.
+fn guard_hard_spaces(written: &str, out: &mut String) {
+    let mut rest = written;
+    while let Some(at) = rest.find(HARD_SPACE_CODE) {
+        let (plain, tail) = rest.split_at(at);
+        out.push_str(plain);
+        let before = if out.ends_with('>') { "" } else { out.as_str() };
+        if let Some(after) = hard_space(before, tail) {
+            out.push_str("\\\u{200b}h");
+            rest = after;
+        } else {
+            out.push_str(HARD_SPACE_CODE);
+            rest = tail.get(HARD_SPACE_CODE.len()..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
 }
 
 #[cfg(test)]

@@ -142,3 +142,30 @@ fn text_that_looks_like_a_tag_or_a_time_line_stays_text() {
         assert_eq!(write(&track), written);
     }
 }
+
+#[test]
+fn a_hard_space_is_one_where_it_stands_and_a_backslash_of_a_path_is_none() {
+    for (written, text) in [
+        (r"\hnbsp\h", "\u{a0}nbsp\u{a0}"),
+        (r"{\an7}\h\hindented", "\u{a0}\u{a0}indented"),
+        (r"one\h\htwo", "one\u{a0}\u{a0}two"),
+        (r"<i>\hslanted\h</i>", "\u{a0}slanted\u{a0}"),
+        ("a\n\\hb", "a\n\u{a0}b"),
+        (r"C:\home", r"C:\home"),
+        (r"C:\h", r"C:\h"),
+        (r"dir\home\x", r"dir\home\x"),
+        (r"\\host\hall", r"\\host\hall"),
+    ] {
+        assert_eq!(one(written).text.as_str(), text, "{written}");
+    }
+    for text in [r"\hi", r"x\h", r"a\h\hb", r"\h\h\h", r"C:\home", "é\n\\h"] {
+        let cue = Cue::new(
+            MediaTime::ZERO,
+            MediaTime::from_millis(1),
+            super::super::text::Text::plain(text),
+        );
+        let track = Track::of_cues(vec![cue]);
+        let read = read(&write(&track)).unwrap().cues.remove(0);
+        assert_eq!(read.text.as_str().replace('\u{200b}', ""), text);
+    }
+}

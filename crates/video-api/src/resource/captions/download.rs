@@ -60,7 +60,8 @@ pub(super) fn plan(
     download.etag = crate::api::response::etag(
         format!("{} {} {}", download.etag, to.name(), language.unwrap_or_default()).as_bytes(),
     );
-    download.conversion = Some(Conversion { to, sync, translation });
+    let language = language::with_hyphens(&caption.language);
+    download.conversion = Some(Conversion { to, sync, language, translation });
     Ok(download)
 }
 
@@ -87,9 +88,12 @@ pub fn read(bytes: &[u8], conversion: &Conversion) -> Result<Track, CaptionError
     if let Some(length) = conversion.sync {
         transcript::retime(&mut track, length);
     }
-    if let Some(translation) = &conversion.translation {
-        track.language = track.language.map(|_| translation.to.clone());
-    }
+    track.language = Some(match (&conversion.translation, track.language) {
+        (Some(translation), _) => translation.to.clone(),
+        (None, Some(own)) => own,
+        // The file may not say what the track is known by.
+        (None, None) => conversion.language.clone(),
+    });
     Ok(track)
 }
 
@@ -120,6 +124,7 @@ mod tests {
         let conversion = Conversion {
             to: Format::SubRip,
             sync: Some(MediaTime::from_millis(10_000)),
+            language: "en".into(),
             translation: None,
         };
         for file in
@@ -130,5 +135,25 @@ mod tests {
             assert_eq!(track.cues[1].end.millis(), 10_000);
         }
         assert!(read(b"one\ntwo", &Conversion { sync: None, ..conversion }).is_err());
+    }
+
+    #[test]
+    fn what_is_made_of_a_file_that_names_no_language_is_in_that_of_its_track() {
+        let german = Translation { from: "en".into(), to: "de".into() };
+        for (head, translation, language) in [
+            ("WEBVTT", None, "pt-BR"),
+            ("WEBVTT\nLanguage: fr", None, "fr"),
+            ("WEBVTT", Some(german.clone()), "de"),
+            ("WEBVTT\nLanguage: fr", Some(german), "de"),
+        ] {
+            let file = format!("{head}\n\n00:01.000 --> 00:02.000\none\n");
+            let own = "pt-BR".to_owned();
+            let conversion =
+                Conversion { to: Format::Ttml, sync: None, language: own, translation };
+            let track = read(file.as_bytes(), &conversion).unwrap();
+            assert_eq!(track.language.as_deref(), Some(language), "{head}");
+            let made = Format::Ttml.write(&track);
+            assert!(made.contains(&format!("xml:lang=\"{language}\"")), "{made}");
+        }
     }
 }
