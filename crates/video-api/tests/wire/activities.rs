@@ -197,6 +197,14 @@ async fn what_no_operation_makes_comes_from_a_control_call() {
         ("bulletin", json!({}), "contentDetails.bulletin"),
         ("bulletin", json!({"bulletin": {}, "social": {}}), "contentDetails.bulletin"),
         ("bulletin", json!({"bulletin": {"resourceId": 7}}), "contentDetails.bulletin.resourceId"),
+        ("bulletin", json!({"bulletin": {}}), "contentDetails.bulletin.resourceId"),
+        (
+            "bulletin",
+            json!({"bulletin": {"resourceId": {"kind": "youtube#video"}}}),
+            "contentDetails.bulletin.resourceId",
+        ),
+        ("social", json!({"social": {"type": "facebook"}}), "contentDetails.social.resourceId"),
+        ("promotedItem", json!({"promotedItem": {}}), "contentDetails.promotedItem.videoId"),
         ("social", json!({"social": {"type": "none"}}), "contentDetails.social.type"),
         (
             "promotedItem",
@@ -210,7 +218,7 @@ async fn what_no_operation_makes_comes_from_a_control_call() {
         ),
         (
             "recommendation",
-            json!({"recommendation": {"seedResourceId": {"channelId": "none"}}}),
+            json!({"recommendation": {"resourceId": video, "seedResourceId": {"channelId": "none"}}}),
             "contentDetails.recommendation.seedResourceId",
         ),
     ] {

@@ -58,7 +58,7 @@ pub fn make(
     let whole = Value::Object(content_details.clone());
     schema::check("ActivityContentDetails", &whole, "contentDetails")
         .map_err(|(path, expected)| Error::InvalidField { path, expected })?;
-    check_named(tx, &format!("contentDetails.{kind}"), details)?;
+    check_named(tx, kind, details)?;
     let channel = channel_of(tx, account, "account")?;
     let at = moment(published_at.as_deref(), now)?;
     let event = Event::Other { kind: kind.clone(), number: ids.next(), details: details.clone() };
@@ -67,8 +67,9 @@ pub fn make(
     Ok(id)
 }
 
-/// Checks that what the details name is there.
-fn check_named(tx: &mut Tx<'_>, path: &str, details: &Map<String, Value>) -> Result<(), Error> {
+/// Checks that the details name what the activity is about, and that all that they name is there.
+fn check_named(tx: &mut Tx<'_>, kind: &str, details: &Map<String, Value>) -> Result<(), Error> {
+    let subject = if kind == "promotedItem" { "videoId" } else { "resourceId" };
     let promoted = details.get("videoId").and_then(Value::as_str);
     let mut named = vec![("videoId", promoted.map(|id| Thing::Video(id.to_owned())))];
     for member in ["resourceId", "seedResourceId"] {
@@ -76,13 +77,13 @@ fn check_named(tx: &mut Tx<'_>, path: &str, details: &Map<String, Value>) -> Res
     }
     for (member, thing) in named {
         let is_there = match thing {
-            None => true,
+            None => member != subject,
             Some(Thing::Video(id)) => VIDEOS.peek(tx, &id)?.is_some(),
             Some(Thing::Channel(id)) => CHANNELS.peek(tx, &id)?.is_some(),
             Some(Thing::Playlist(id)) => PLAYLISTS.peek(tx, &id)?.is_some(),
         };
         if !is_there {
-            let path = format!("{path}.{member}");
+            let path = format!("contentDetails.{kind}.{member}");
             return Err(Error::InvalidField { path, expected: "a resource that is there" });
         }
     }
