@@ -6,6 +6,7 @@ mod activities;
 mod authority;
 mod bodies;
 mod captions;
+mod changing_pages;
 mod channel_sections;
 mod closing;
 mod closing_interleaved;
