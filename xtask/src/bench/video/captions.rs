@@ -25,7 +25,7 @@ const TURNS: usize = 5;
 pub(super) fn measure(service: &'static Service, data: &Path) -> Result<Row> {
     let seed = data.with_extension("seed.json");
     std::fs::write(&seed, serde_json::to_vec(&seed_of_owner())?)?;
-    let server = start_with(service, data, seed)?;
+    let server = start_with(service, data, seed, &[])?;
     let mut owner = Owner { connection: Connection::to(address_of(&server)?)?, tracks: 0 };
     let mut slowest = (Duration::ZERO, "", "");
     for from in FORMATS {

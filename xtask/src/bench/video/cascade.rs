@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::{BASE, Filled, KEY, Size, address_of, items_of, start, text_at};
+use super::{BASE, Filled, KEY, Size, TREE, address_of, items_of, start, text_at};
 use crate::bench::load::{Connection, percentile_99};
 use crate::bench::report::Row;
 use crate::run::service::Service;
@@ -15,7 +15,7 @@ const SPAN: Duration = Duration::from_secs(10);
 
 /// Closes the account whose video has most comments. It is the last thing that is asked of a store.
 pub(super) fn measure(service: &'static Service, store: &Filled, size: Size) -> Result<Row> {
-    let server = start(service, &store.data)?;
+    let server = start(service, &store.data, &TREE)?;
     let address = address_of(&server)?;
     let mut connection = Connection::to(address)?;
     let chart = format!("{BASE}/videos?{KEY}&chart=mostPopular&part=snippet&maxResults=50");

@@ -6,7 +6,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{BASE, FLAT, KEY, beside, items_of, never_asked, next_page, page_of, start_with};
+use super::{
+    BASE, FLAT, Filled, KEY, TREE, address_of, beside, items_of, never_asked, next_page, page_of,
+    start, start_with,
+};
 use crate::bench::load::{Connection, rate, rate_of};
 use crate::bench::report::Row;
 use crate::run::service::Service;
@@ -30,39 +33,76 @@ pub(super) struct Rates {
     search: f64,
 }
 
-/// Rates of the threads of a video, and rows of those that are measured beside a bare server.
-pub(super) fn measure(address: SocketAddr, video: &str, page: usize) -> Result<(Rates, Vec<Row>)> {
-    let mut connection = Connection::to(address)?;
-    let list = format!("{BASE}/commentThreads?{KEY}&videoId={video}&maxResults={PAGE_THREADS}");
-    let threads = format!("{list}&part=snippet,replies");
-    let mut pages = vec![threads.clone()];
-    let mut searches = Vec::new();
-    while pages.len() < PAGES {
-        let found = connection.json(pages.last().unwrap_or(&threads))?;
-        searches.extend(
-            items_of(&found)
-                .filter_map(series)
-                .map(|word| format!("{list}&part=snippet&searchTerms={word}")),
-        );
-        pages.push(format!("{threads}{}", next_page(&found)?));
+/// Requests for the threads of a video.
+struct Targets {
+    /// A page each, from the first one on.
+    pages: Vec<String>,
+    /// Searches that find as many threads in any store.
+    searches: Vec<String>,
+}
+
+impl Targets {
+    /// The first pages, as a client finds them.
+    fn find(connection: &mut Connection, video: &str) -> Result<Self> {
+        let list = format!("{BASE}/commentThreads?{KEY}&videoId={video}&maxResults={PAGE_THREADS}");
+        let threads = format!("{list}&part=snippet,replies");
+        let mut pages = vec![threads.clone()];
+        let mut searches = Vec::new();
+        while pages.len() < PAGES {
+            let found = connection.json(pages.last().unwrap_or(&threads))?;
+            searches.extend(
+                items_of(&found)
+                    .filter_map(series)
+                    .map(|word| format!("{list}&part=snippet&searchTerms={word}")),
+            );
+            pages.push(format!("{threads}{}", next_page(&found)?));
+        }
+        Ok(Self { pages, searches })
     }
-    let later_page = page_of(&mut connection, &threads, page)?;
+
+    fn first(&self) -> Result<&String> {
+        self.pages.first().context("there is a first page")
+    }
+}
+
+/// Rates of the threads of the busiest video of a store.
+pub(super) fn measure(service: &'static Service, store: &Filled, page: usize) -> Result<Rates> {
+    let server = start(service, &store.data, &TREE)?;
+    let address = address_of(&server)?;
+    let mut connection = Connection::to(address)?;
+    let targets = Targets::find(&mut connection, &store.busiest)?;
+    let first = targets.first()?;
+    let later_page = page_of(&mut connection, first, page)?;
     let rates = Rates {
-        first_page: rate(address, std::slice::from_ref(&threads))?,
+        first_page: rate(address, std::slice::from_ref(first))?,
         later_page: rate(address, std::slice::from_ref(&later_page))?,
-        search: rate(address, &searches)?,
+        search: rate(address, &targets.searches)?,
     };
-    let hot = std::slice::from_ref(&threads);
-    let rows = vec![
+    server.stop()?;
+    Ok(rates)
+}
+
+/// Asks for the first pages of the threads of a video, and searches them.
+pub(super) fn look_through(address: SocketAddr, video: &str) -> Result<()> {
+    let targets = Targets::find(&mut Connection::to(address)?, video)?;
+    rate(address, &targets.pages)?;
+    rate(address, &targets.searches)?;
+    Ok(())
+}
+
+/// The threads of a video beside a bare server that answers the same.
+pub(super) fn beside_bare(address: SocketAddr, video: &str) -> Result<Vec<Row>> {
+    let targets = Targets::find(&mut Connection::to(address)?, video)?;
+    let hot = std::slice::from_ref(targets.first()?);
+    Ok(vec![
         beside(address, "commentThreads.list of 20 with replies", hot, 0.3)?,
         beside(
             address,
             "commentThreads.list of 20 with replies for the first time",
-            &never_asked(&pages),
+            &never_asked(&targets.pages),
             0.1,
         )?,
-    ];
-    Ok((rates, rows))
+    ])
 }
 
 /// The word that a text ends in: as many threads have it in a large store as in a small one.
@@ -91,8 +131,8 @@ pub(super) fn scaled(few: &Rates, many: &Rates, threads: u64) -> Vec<Row> {
 pub(super) fn writers(service: &'static Service, data: &Path) -> Result<Row> {
     let seed = data.with_extension("seed.json");
     std::fs::write(&seed, serde_json::to_vec(&seed_of_writers())?)?;
-    let server = start_with(service, data, seed)?;
-    let address = super::address_of(&server)?;
+    let server = start_with(service, data, seed, &[])?;
+    let address = address_of(&server)?;
     let rate_on = |video: fn(usize) -> usize| {
         let clients = (0..WRITERS).map(|writer| {
             let fields = format!(

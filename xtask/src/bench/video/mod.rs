@@ -39,6 +39,9 @@ const PAGE_VIDEOS: usize = 5;
 /// The least rate of a list on the large store, as a share of its rate on the small one.
 const FLAT: f64 = 1.0 / 1.5;
 
+/// The tree of the stores that are compared: a large one has more rows than the default tree keeps in 2 GiB (docs/running.md).
+const TREE: [&str; 2] = ["--tree", "redb"];
+
 /// Requests a second of each kind.
 struct Rates {
     /// `videos.list` of one id.
@@ -52,7 +55,6 @@ struct Rates {
     search: f64,
     /// A search for a word that most videos have.
     common: f64,
-    comments: comments::Rates,
 }
 
 /// The size of a store.
@@ -79,13 +81,15 @@ struct Filled {
     busiest: String,
 }
 
-/// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos, comments and subscriptions the large stores have, if not a million.
+/// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos, comments and subscriptions the large stores have, if not a million. Each of them is
+/// made, measured and removed before the next.
 ///
 /// # Errors
 /// If the service does not build, start or answer.
 pub(crate) fn measure() -> Result<Vec<Row>> {
     let service = Service::find("video")?;
-    let built = cargo(&["build", "--release", "--locked", "-p", service.name]).status()?;
+    let build = ["build", "--release", "--locked", "-p", service.name, "--features", "redb"];
+    let built = cargo(&build).status()?;
     ensure!(built.success(), "the service does not build");
     let folder = tempdir_in(target())?;
     let bar = spinner("video");
@@ -96,35 +100,42 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     };
     let mut rows = Vec::new();
     at(&format!("generates {VIDEOS} videos"));
-    let small = filled(service, &folder.path().join("small"), Size::of_videos(VIDEOS), &mut rows)?;
-    rows.clear();
+    let few = Size::of_videos(VIDEOS);
+    let small = filled(service, &folder.path().join("small"), few, &mut Vec::new())?;
     at("asks for them, and bare hyper for the same");
-    let (small_rates, beside, _) = of(service, &small, comments::FEW_PAGE)?;
-    rows.extend(beside);
-    at(&format!("generates {large} videos and as many comments"));
-    let size = Size { threads: large, ..Size::of_videos(large) };
-    let large_store = filled(service, &folder.path().join("large"), size, &mut rows)?;
+    rows.extend(beside_bare(service, &small)?);
+    let (small_rates, _) = rates_of(service, &small)?;
+    let few_threads = comments::measure(service, &small, comments::FEW_PAGE)?;
+    at(&format!("generates {large} videos"));
+    let store = filled(service, &folder.path().join("large"), Size::of_videos(large), &mut rows)?;
     at("asks for those");
-    let (large_rates, _, resident) = of(service, &large_store, comments::MANY_PAGE)?;
-    rows.extend(scaled(&small_rates, &large_rates, large));
-    rows.extend(comments::scaled(&small_rates.comments, &large_rates.comments, large));
-    at("removes all that hangs on a channel");
-    rows.push(cascade::measure(service, &large_store, size)?);
-    at(&format!("generates {large} subscriptions"));
-    rows.extend(subscriptions::measure(service, folder.path(), large)?);
-    at("writes comments");
-    rows.push(comments::writers(service, &folder.path().join("writers"))?);
-    at("converts captions");
-    rows.push(captions::measure(service, &folder.path().join("captions"))?);
+    let (rates, resident) = rates_of(service, &store)?;
+    rows.extend(scaled(&small_rates, &rates, large));
     rows.push(Row {
         what: format!(
-            "video-api: servers of {large} videos and threads of comments in 2 GiB, after all lists and searches"
+            "video-api: servers of {large} videos and their comments in 2 GiB, after all lists and searches"
         ),
         value: MEMORY_MIB_MAX / resident,
         unit: "servers",
         limit: Some(("one".to_owned(), 1.0)),
         expected: Some(1.0),
     });
+    std::fs::remove_dir_all(&store.data)?;
+    at(&format!("generates {large} threads of comments about one video"));
+    let busy = Size { threads: large, ..few };
+    let store = filled(service, &folder.path().join("busy"), busy, &mut Vec::new())?;
+    at("asks for those");
+    let many_threads = comments::measure(service, &store, comments::MANY_PAGE)?;
+    rows.extend(comments::scaled(&few_threads, &many_threads, large));
+    at("removes all that hangs on a channel");
+    rows.push(cascade::measure(service, &store, busy)?);
+    std::fs::remove_dir_all(&store.data)?;
+    at(&format!("generates {large} subscriptions"));
+    rows.extend(subscriptions::measure(service, folder.path(), large)?);
+    at("writes comments");
+    rows.push(comments::writers(service, &folder.path().join("writers"))?);
+    at("converts captions");
+    rows.push(captions::measure(service, &folder.path().join("captions"))?);
     at("asks Prism");
     rows.push(peer(service, &small.data, &small_rates)?);
     Ok(rows)
@@ -173,6 +184,7 @@ fn filled(
         .args(["--channels", &size.channels.to_string()])
         .args(["--busy-threads", &size.threads.to_string()])
         .args(["--busy-subscriptions", &size.subscriptions.to_string()])
+        .args(TREE)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
@@ -296,35 +308,40 @@ fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
     found.unwrap_or_default()
 }
 
-/// Rates of a store, rows of those that are measured beside a bare server, and resident memory at the end.
-fn of(service: &'static Service, store: &Filled, page: usize) -> Result<(Rates, Vec<Row>, f64)> {
-    let server = start(service, &store.data)?;
+/// Lists of a store on the default tree, beside a bare server that answers the same.
+fn beside_bare(service: &'static Service, store: &Filled) -> Result<Vec<Row>> {
+    let server = start(service, &store.data, &[])?;
     let address = address_of(&server)?;
     let targets = Targets::find(address)?;
-    let (new_items, first_page, later_page, search, common) = (
-        rate(address, &targets.new_items)?,
-        rate(address, std::slice::from_ref(&targets.first_page))?,
-        rate(address, std::slice::from_ref(&targets.later_page))?,
-        rate(address, &targets.searches)?,
-        rate(address, std::slice::from_ref(&targets.common))?,
-    );
-    let (comments, mut rows) = comments::measure(address, &store.busiest, page)?;
-    let video = beside(address, "videos.list of one id, four parts", &targets.videos, 0.6)?;
-    let items = beside(address, "playlistItems.list of 50, three parts", &targets.items, 0.3)?;
+    let mut rows = vec![
+        beside(address, "videos.list of one id, four parts", &targets.videos, 0.6)?,
+        beside(address, "playlistItems.list of 50, three parts", &targets.items, 0.3)?,
+    ];
+    rows.extend(comments::beside_bare(address, &store.busiest)?);
+    server.stop()?;
+    Ok(rows)
+}
+
+/// Rates of a store, and resident memory at the end.
+fn rates_of(service: &'static Service, store: &Filled) -> Result<(Rates, f64)> {
+    let server = start(service, &store.data, &TREE)?;
+    let address = address_of(&server)?;
+    let targets = Targets::find(address)?;
+    let one = |target: &String| rate(address, std::slice::from_ref(target));
     let rates = Rates {
-        video: video.value,
-        items: items.value,
-        new_items,
-        first_page,
-        later_page,
-        search,
-        common,
-        comments,
+        video: rate(address, &targets.videos)?,
+        items: rate(address, &targets.items)?,
+        new_items: rate(address, &targets.new_items)?,
+        first_page: one(&targets.first_page)?,
+        later_page: one(&targets.later_page)?,
+        search: rate(address, &targets.searches)?,
+        common: one(&targets.common)?,
     };
-    rows.splice(0..0, [video, items]);
+    // Its threads are looked at too, before its memory is.
+    comments::look_through(address, &store.busiest)?;
     let resident = memory_mib(server.pid(), "VmHWM:")?;
     server.stop()?;
-    Ok((rates, rows, resident))
+    Ok((rates, resident))
 }
 
 /// The rate of `targets` beside that of a bare server that answers as the first of them is answered.
@@ -368,11 +385,17 @@ fn page_of(connection: &mut Connection, first: &str, page: usize) -> Result<Stri
     Ok(target)
 }
 
-fn start(service: &'static Service, data: &Path) -> Result<Server> {
-    start_with(service, data, root().join("packaging/demo/video-api.json"))
+fn start(service: &'static Service, data: &Path, flags: &[&str]) -> Result<Server> {
+    start_with(service, data, root().join("packaging/demo/video-api.json"), flags)
 }
 
-fn start_with(service: &'static Service, data: &Path, seed: PathBuf) -> Result<Server> {
+fn start_with(
+    service: &'static Service,
+    data: &Path,
+    seed: PathBuf,
+    flags: &[&str],
+) -> Result<Server> {
+    let log = data.with_extension("requests.log").display().to_string();
     Server::start(
         service,
         &Options {
@@ -380,7 +403,7 @@ fn start_with(service: &'static Service, data: &Path, seed: PathBuf) -> Result<S
             data: data.to_owned(),
             seed,
             port: Some(0),
-            flags: vec!["--log".into(), data.with_extension("requests.log").display().to_string()],
+            flags: ["--log", &log].iter().chain(flags).map(|flag| (*flag).to_owned()).collect(),
         },
     )
 }
@@ -392,7 +415,7 @@ fn address_of(server: &Server) -> Result<SocketAddr> {
 
 /// A peer that answers from the same document, with examples instead of data.
 fn peer(service: &'static Service, data: &Path, rates: &Rates) -> Result<Row> {
-    let server = start(service, data)?;
+    let server = start(service, data, &TREE)?;
     let document = Connection::to(address_of(&server)?)?.json("/$discovery/rest?version=v3")?;
     server.stop()?;
     let target = "/youtube/v3/videos?part=snippet&id=x".to_owned();

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::comments::channel_of;
-use super::{BASE, FLAT, Filled, KEY, Size, address_of, filled, page_of, start};
+use super::{BASE, FLAT, Filled, KEY, Size, TREE, address_of, filled, page_of, start};
 use crate::bench::load::{Connection, rate};
 use crate::bench::report::Row;
 use crate::run::service::Service;
@@ -37,6 +37,7 @@ pub(super) fn measure(service: &'static Service, folder: &Path, many: u64) -> Re
         let data = folder.join(format!("subscriptions-{subscriptions}"));
         let store = filled(service, &data, size, &mut Vec::new())?;
         rates.push(of(service, &store, size, page)?);
+        std::fs::remove_dir_all(&store.data)?;
     }
     let [few, large] = rates.try_into().unwrap_or_default();
     let pages = ["page 1", "page 10,000"];
@@ -60,7 +61,7 @@ fn of(
     size: Size,
     page: usize,
 ) -> Result<[[f64; 2]; LISTS.len()]> {
-    let server = start(service, &store.data)?;
+    let server = start(service, &store.data, &TREE)?;
     let address = address_of(&server)?;
     let mut connection = Connection::to(address)?;
     let channel = channel_of(&mut connection, &format!("user-{}", size.channels - 1))?;
