@@ -55,12 +55,18 @@ impl Opening<'_> {
         Ok(spares)
     }
 
-    /// Has the system forget what it remembers of the log and the base and did not write: after a fault it takes for written what is not.
+    /// Has the system forget what it remembers of the log and the base and did not write: after a fault it takes for written what is not. Frames that only it
+    /// has are written once more before that.
     pub(super) fn forget_cached_log(&self) -> Result<(), OpenError> {
         let (disk, directory) = (&**self.disk, &self.config.directory);
         let unusable = |error: io::Error| self.unusable(&error);
         let (bases, _) = base::paths(disk, directory).map_err(unusable)?;
         let segments = Segment::paths(disk, directory).map_err(unusable)?;
+        if let Some(newest) = segments.last() {
+            // A sync that failed may have been to put frames on disk that were acknowledged before it. All before this file is on disk.
+            let written = preflight::write_again(disk, newest);
+            written.map_err(|error| self.unreadable(newest, &error))?;
+        }
         for path in bases.iter().chain(&segments) {
             preflight::forget_cached(disk, path).map_err(|error| self.unreadable(path, &error))?;
         }

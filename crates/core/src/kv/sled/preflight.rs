@@ -13,6 +13,8 @@ use crate::disk::{Disk, DiskLock};
 const LOCK: &str = "lock";
 /// The note of an older release that the disk had failed its store.
 const FAILED: &str = "disk-failed";
+/// Bytes of a file that are written again at once.
+const BYTES_WRITTEN_AGAIN: usize = 1024 * 1024;
 
 /// Takes the lock of a directory for this process.
 ///
@@ -84,6 +86,20 @@ pub(super) fn forget_failure(disk: &dyn Disk, directory: &Path) -> io::Result<()
 
 fn has_failed(disk: &dyn Disk, directory: &Path) -> bool {
     disk.file_id(&directory.join(FAILED)).is_ok()
+}
+
+/// Writes what memory has of a file once more: after a sync that failed the system shows it, takes it for written, and would never write it.
+pub(super) fn write_again(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let file = disk.open_to_write(path)?;
+    let mut at = 0;
+    loop {
+        let bytes = file.read_new(BYTES_WRITTEN_AGAIN, at)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        file.write_all_at(&bytes, at)?;
+        at += bytes.len() as u64;
+    }
 }
 
 /// Writes what memory has of a file and the disk has not, if it knows of that, and has the rest read again.

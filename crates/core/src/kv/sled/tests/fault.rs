@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::super::rows::LastVersion;
 use super::super::tree::{RowBounds, TestTree, TreeRows, TreeWrite};
 use super::*;
+use crate::disk::simulated::{CallKind, CallOutcome, SimulatedDisk};
 use crate::disk::testing::{Call, WatchedDisk};
 
 fn open_on(disk: WatchedDisk, directory: &Path) -> Result<Sled, OpenError> {
@@ -503,4 +504,66 @@ fn a_read_of_the_tree_that_fails_stops_the_store_and_the_next_start_fills_it_ane
     let store = open(directory.path());
     assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
     assert_eq!(store.get(b"a").unwrap().value, Some(Bytes::from_static(&[1])));
+}
+
+/// A disk in memory on which syncs of the log fail, so many after the first ones, once or from then on, and the syncs of it that were asked for.
+fn log_fails(disk: &SimulatedDisk, at: usize, stays: bool) -> (SimulatedDisk, Arc<AtomicUsize>) {
+    let syncs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&syncs);
+    let on_call = move |kind: CallKind, path: &Path| {
+        let is_log =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal-"));
+        if kind != CallKind::Sync || !is_log {
+            return CallOutcome::Made;
+        }
+        let number = counted.fetch_add(1, Ordering::SeqCst);
+        let fails = number == at || (stays && number > at);
+        if fails { CallOutcome::Fails(rustix::io::Errno::IO) } else { CallOutcome::Made }
+    };
+    (disk.watched(on_call, || 0), syncs)
+}
+
+#[test]
+fn a_sync_of_the_log_that_fails_takes_nothing_that_was_acknowledged_before_it_and_not_synced() {
+    // The log grows, and has several segments.
+    let config = SledConfig {
+        tree: TreeKind::Redb,
+        cache_bytes: 4 * 1024 * 1024,
+        segment_bytes: 4 * 1024,
+        boot_id: Some("1".into()),
+        ..SledConfig::new("/data")
+    };
+    let open = |disk: SimulatedDisk| Sled::open_on(Arc::new(disk), &config);
+    let (mut faults, mut kept) = (0, 0);
+    for stays in [false, true] {
+        for at in 0.. {
+            let disk = SimulatedDisk::new();
+            let (failing, syncs) = log_fails(&disk, at, stays);
+            let Ok(store) = open(failing) else {
+                // The first start makes one.
+                continue;
+            };
+            let key = |number: u32| Bytes::from(number.to_be_bytes().to_vec());
+            let commit = |number: u32| {
+                let is_synced = number % 4 == 3;
+                let durability = if is_synced { Durability::Disk } else { Durability::Process };
+                let writes = vec![(key(number), Some(Bytes::from(vec![number as u8; 700])))];
+                store.commit(Batch { writes, durability, ..Batch::default() }).wait()
+            };
+            let acknowledged = (0..40).take_while(|number| commit(*number).is_ok()).count() as u32;
+            let failed = store.engine.queue.read().failed.is_some();
+            drop(store);
+            if syncs.load(Ordering::SeqCst) <= at {
+                break;
+            }
+            faults += 1;
+            kept += u32::from(failed && acknowledged % 4 > 0);
+            let store = open(disk.picture().same_uptime()).unwrap();
+            for number in 0..acknowledged {
+                let found = store.get(&key(number)).unwrap().value;
+                assert!(found.is_some(), "{number} of {acknowledged}, sync {at} fails");
+            }
+        }
+    }
+    assert!(faults > 20 && kept > 10, "{kept} of {faults}");
 }
