@@ -53,6 +53,8 @@ pub(super) struct Fault {
 
 /// Calls of a kind among which the one is that a seed has fail.
 const DRAWN_CALLS: u64 = 400;
+/// Of the syncs of a run so many times more fail than of other calls: they are few, and no other fault takes what was written before it.
+const SYNCS_OFTEN: u64 = 16;
 
 impl Fault {
     /// A fault that `chance` draws.
@@ -81,7 +83,7 @@ impl FaultReport {
     }
 }
 
-/// Lives the lives that begin with `first` of a seed, lets the calls of each kind fail in them, one in `every` of them, and looks after each at the restarted process and at a cut.
+/// Lives the lives that begin with `first` of a seed, lets the calls of each kind fail in them, one in `every` of them and more of the syncs, and looks after each at the restarted process and at a cut.
 ///
 /// # Errors
 /// The first [`Finding`].
@@ -92,13 +94,14 @@ pub fn inject<L: Life>(
 ) -> Result<FaultReport, Box<Finding>> {
     let mut report = FaultReport::default();
     for kind in CallKind::ALL {
+        let every_at_run = if kind == CallKind::Sync { every.div_ceil(SYNCS_OFTEN) } else { every };
         for (number, with) in (0_u64..).zip(errors(kind)) {
             for stays in [false, true] {
-                let mut at = seed % every;
+                let mut at = seed % every_at_run;
                 while in_turns::<L, _>(seed + number, || {
                     run((seed + number, &first), kind, at, with, stays, &mut report)
                 })? {
-                    at += every;
+                    at += every_at_run;
                 }
             }
         }
