@@ -557,7 +557,7 @@ fn a_sync_of_the_log_that_fails_takes_nothing_that_was_acknowledged_before_it_an
                 break;
             }
             faults += 1;
-            kept += u32::from(failed && acknowledged % 4 > 0);
+            kept += u32::from(failed && !acknowledged.is_multiple_of(4));
             let store = open(disk.picture().same_uptime()).unwrap();
             for number in 0..acknowledged {
                 let found = store.get(&key(number)).unwrap().value;
