@@ -158,14 +158,13 @@ impl Directory {
         Ok(stats)
     }
 
-    /// [`Blobs::put_small`] of bodies that each fit a pack: they go together, with one sync for all.
+    /// [`Blobs::put_small`] of bodies that each fit a pack, with the moment of each: they go together, with one sync for all.
     pub(crate) fn put_all(
         &self,
-        now: Timestamp,
-        bodies: Vec<Bytes>,
+        bodies: Vec<(Timestamp, Bytes)>,
     ) -> Vec<Pending<Result<BlobStat, BlobError>>> {
-        let bodies = bodies.into_iter().map(|body| (self.salt(), body));
-        self.0.pack_writer.put_all(now, bodies)
+        let bodies = bodies.into_iter().map(|(now, body)| (now, self.salt(), body));
+        self.0.pack_writer.put_all(bodies)
     }
 
     /// The body of a packed blob, whose length its name says.

@@ -81,10 +81,9 @@ impl PackWriter {
     /// Bodies that go together, as far as a group takes them.
     pub(super) fn put_all(
         &self,
-        now: Timestamp,
-        bodies: impl Iterator<Item = ([u8; 12], Bytes)>,
+        bodies: impl Iterator<Item = (Timestamp, [u8; 12], Bytes)>,
     ) -> Vec<Pending<Result<BlobStat, BlobError>>> {
-        let puts = bodies.map(|(salt, body)| Put::new(now, salt, body));
+        let puts = bodies.map(|(now, salt, body)| Put::new(now, salt, body));
         let (writes, answers): (Vec<_>, Vec<_>) =
             puts.map(|(put, answer)| (PackWrite::Put(put), answer)).unzip();
         self.queue.extend(writes);

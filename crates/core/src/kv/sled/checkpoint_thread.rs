@@ -64,7 +64,7 @@ impl Engine {
             // Until the rows are there: a base that is begun meanwhile would name what they replace.
             let mut kept = None;
             if let Some(value_log) = &self.value_log {
-                names = value_log.append(rows, last).map_err(|error| error.to_string())?;
+                names = value_log.append(rows).map_err(|error| error.to_string())?;
                 let kept = kept.insert(schedule::lock(&self.kept_values));
                 self.find_replaced(rows, last, replaced, kept)?;
             }

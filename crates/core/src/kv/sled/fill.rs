@@ -137,7 +137,7 @@ impl Fill<'_> {
             let long = rows.iter().filter(|(_, value)| value_log.is_long(value));
             let long: Rows =
                 long.map(|(key, value)| (key.clone(), (Some(value.clone()), VERSION))).collect();
-            names = value_log.append(&long, VERSION).map_err(io::Error::other)?;
+            names = value_log.append(&long).map_err(io::Error::other)?;
         }
         let mut names = names.into_iter();
         for (key, value) in rows {

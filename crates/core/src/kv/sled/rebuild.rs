@@ -59,11 +59,11 @@ impl Engine {
             chunk.rows.push((key, row));
             count += 1;
             if chunk.bytes >= CHUNK_BYTES {
-                self.fill(std::mem::take(&mut chunk), last, &mut named)?;
+                self.fill(std::mem::take(&mut chunk), &mut named)?;
                 report.rows(count);
             }
         }
-        self.fill(chunk, last, &mut named)?;
+        self.fill(chunk, &mut named)?;
         self.check_values(named, &rows.replaced)?;
         self.kept_values.lock().replace(rows.replaced);
         // Until the version is there the next start begins anew.
@@ -74,12 +74,7 @@ impl Engine {
     }
 
     /// Brings a chunk into the tree, its long values before it, and adds the names of values to `named`.
-    fn fill(
-        &self,
-        chunk: Chunk,
-        last: Version,
-        named: &mut Vec<BlobId>,
-    ) -> Result<(), RebuildError> {
+    fn fill(&self, chunk: Chunk, named: &mut Vec<BlobId>) -> Result<(), RebuildError> {
         let long: Rows = (chunk.rows.iter())
             .filter_map(|(key, row)| match row {
                 MergedRow::Logged(version, value) if self.is_long(value) => {
@@ -89,9 +84,9 @@ impl Engine {
             })
             .collect();
         let names = match &self.value_log {
-            Some(value_log) if !long.is_empty() => value_log
-                .append(&long, last)
-                .map_err(|error| RebuildError::Tree(error.to_string()))?,
+            Some(value_log) if !long.is_empty() => {
+                value_log.append(&long).map_err(|error| RebuildError::Tree(error.to_string()))?
+            }
             _ => Vec::new(),
         };
         let mut names = names.into_iter();

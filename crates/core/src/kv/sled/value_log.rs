@@ -52,10 +52,14 @@ impl ValueLog {
     }
 
     /// Puts the long values of a memtable on disk, and gives their names, in the order of the rows.
-    pub(super) fn append(&self, rows: &Rows, last: Version) -> Result<Vec<BlobId>, BlobError> {
-        let long = rows.values().filter_map(|(value, _)| value.clone());
-        let long: Vec<_> = long.filter(|value| self.is_long(value)).collect();
-        let answers = self.packs.put_all(time_of(last), long);
+    ///
+    /// Each is named by the version of its own row: a log may be cut off between that and the last one of its memtable, and what is left still
+    /// leads to it.
+    pub(super) fn append(&self, rows: &Rows) -> Result<Vec<BlobId>, BlobError> {
+        let values = rows.values().filter_map(|(value, version)| Some((value.clone()?, *version)));
+        let long = values.filter(|(value, _)| self.is_long(value));
+        let long = long.map(|(value, version)| (time_of(version), value)).collect();
+        let answers = self.packs.put_all(long);
         answers.into_iter().map(|answer| answer.wait().map(|stat| stat.id)).collect()
     }
 

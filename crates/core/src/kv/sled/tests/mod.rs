@@ -3,6 +3,7 @@ mod fault;
 mod fill;
 mod log;
 mod older;
+mod values;
 
 use std::path::Path;
 
@@ -185,7 +186,7 @@ fn values_that_were_replaced_or_never_named_are_gone_once_the_store_is_opened_ag
     let value_log = store.engine.value_log.as_ref().unwrap();
     let row = (Some(Bytes::from(vec![7; 100])), Version(10_000));
     let rows = [(Bytes::from("never"), row)].into_iter().collect();
-    value_log.append(&rows, Version(10_000)).unwrap();
+    value_log.append(&rows).unwrap();
     let (named, kept) = pointed_to_and_stored(&store);
     assert!(named.len() == 1 && (2..100).contains(&kept.len()), "{}", kept.len());
     drop(store);
@@ -358,7 +359,7 @@ fn a_memtable_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_op
     let next = Version(last.0 + 1);
     let rows = memtable(2, next);
     let value_log = store.engine.value_log.as_ref().unwrap();
-    let names = value_log.append(&rows, next).unwrap();
+    let names = value_log.append(&rows).unwrap();
     let mut replaced = Vec::new();
     let mut kept = store.engine.kept_values.lock();
     store.engine.find_replaced(&rows, next, &mut replaced, &mut kept).unwrap();
