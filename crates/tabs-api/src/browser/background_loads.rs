@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::browser::Browser;
-use crate::browser::tab::Status;
 use crate::browser::timers::Timer;
 use crate::engine::NavigationKind;
 use crate::id::TabId;
@@ -31,8 +30,8 @@ impl Browser {
     /// Loads the next page that still waits: one that was shown meanwhile is there already.
     pub(super) fn load_next_in_background(&mut self) {
         while let Some(id) = self.background_loads.0.pop_front() {
-            let waiting = self.strips.tab(id).filter(|tab| tab.status == Status::Unloaded);
-            let Some(url) = waiting.filter(|tab| !tab.discarded).map(|tab| tab.url.clone()) else {
+            let waiting = self.strips.tab(id).filter(|tab| tab.waits_for_turn());
+            let Some(url) = waiting.map(|tab| tab.url.clone()) else {
                 continue;
             };
             self.navigate(id, &url, NavigationKind::Restore);

@@ -159,7 +159,9 @@ impl Browser {
     /// The script of a page gives it another URL.
     fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
         if let Some(tab) = self.strips.tab_mut(id) {
-            tab.pending = Some(PendingNavigation { url: url.into(), is_shown: false, kind });
+            let url = url.into();
+            let (is_shown, is_refused) = (false, false);
+            tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused });
         }
         self.commit(id, url, true);
         self.complete(id);
@@ -243,6 +245,7 @@ impl Browser {
         tab.is_used = true;
         mark_document(tab, true);
         let (load, url) = (tab.load, tab.url.to_string());
+        self.dirty.note_tab(id);
         let is_shown = self.runs_timers(id);
         self.command(EngineCommand::Gesture { tab: id, load, url, is_shown, script });
         Ok(())

@@ -27,6 +27,11 @@ struct PageCacheUse {
     own_factor: Option<f64>,
 }
 
+/// A navigation to a URL, which shows.
+fn to(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
+    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused }
+}
+
 /// Marks every entry of a tab's document as used or not: the user's use of one counts for all.
 pub(super) fn mark_document(tab: &mut Tab, was_used: bool) {
     let document = tab.history.get(tab.history_at).map(|entry| entry.document);
@@ -109,12 +114,12 @@ fn enter_history(
 impl Browser {
     /// Sends a tab to a URL. Nothing but the pending URL shows until the page commits.
     pub(crate) fn navigate(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, url, kind, false);
+        self.begin_navigation(id, to(url, kind, false));
     }
 
     /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
     pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, url, kind, url.starts_with("data:"));
+        self.begin_navigation(id, to(url, kind, url.starts_with("data:")));
     }
 
     /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already
@@ -127,7 +132,10 @@ impl Browser {
         self.navigate_by_code(id, url, if is_there { NavigationKind::Replace } else { kind });
     }
 
-    fn begin_navigation(&mut self, id: TabId, url: &str, kind: NavigationKind, is_refused: bool) {
+    /// Begins a navigation, for the first time or again after the browser ended while it was on its way.
+    pub(super) fn begin_navigation(&mut self, id: TabId, pending: PendingNavigation) {
+        let url = Arc::clone(&pending.url);
+        let (url, kind, is_refused) = (&*url, pending.kind, pending.is_refused);
         let realm = match self.strips.tab(id) {
             Some(tab) if self.bars_extension_page(tab, url) => Realm::Barred,
             Some(tab) if self.is_incognito(tab) => Realm::Incognito,
@@ -150,7 +158,7 @@ impl Browser {
         let former = tab.pending.take().filter(|former| *former.url == *BLANK);
         tab.overtaken = former.map(|former| (tab.load, former));
         tab.load += 1;
-        tab.pending = Some(PendingNavigation { url: url.into(), is_shown: true, kind });
+        tab.pending = Some(pending);
         tab.status = Status::Loading;
         let command = if is_refused {
             EngineCommand::Refuse { tab: id, load: tab.load }

@@ -8,11 +8,10 @@ use crate::browser::counters::Counters;
 use crate::browser::focus::Focus;
 use crate::browser::group::Group;
 use crate::browser::strip::Strips;
-use crate::browser::tab::Tab;
+use crate::browser::tab::{PendingNavigation, Tab};
 use crate::browser::window::Window;
 use crate::browser::zoom_levels::ZoomLevels;
 use crate::browser::{Browser, Compat, PieceCounts};
-use crate::engine::NavigationKind;
 use crate::id::{GroupId, TabId, WindowId};
 
 /// The parts of a browser that survive a restart.
@@ -26,8 +25,8 @@ pub(crate) struct RestoredState {
     pub(crate) focus: Vec<WindowId>,
     /// The id and the number that were given last.
     pub(crate) counters: (i64, u64),
-    /// URLs that tabs were on their way to: they set out again.
-    pub(crate) pending: Vec<(TabId, String)>,
+    /// Navigations that were on their way: they begin again.
+    pub(crate) pending: Vec<(TabId, PendingNavigation)>,
     /// The number of rows that each strip had.
     pub(crate) strip_rows: BTreeMap<WindowId, usize>,
     /// The number of pieces that each long row had.
@@ -56,9 +55,18 @@ impl Browser {
         browser.counters = Counters::resume(state.counters.0, state.counters.1);
         browser.dirty.strip_rows = state.strip_rows;
         browser.dirty.piece_counts = state.piece_counts;
-        for (tab, url) in state.pending {
-            browser.navigate(tab, &url, NavigationKind::Push);
+        for (tab, navigation) in state.pending {
+            browser.begin_navigation(tab, navigation);
         }
+        browser.load_waiting();
         Some(browser)
+    }
+
+    /// Lets pages take their turns anew that waited for them when the browser ended.
+    fn load_waiting(&mut self) {
+        let order = self.strips.windows().flat_map(|window| &window.tabs).copied();
+        let waits = |id: &TabId| self.strips.tab(*id).is_some_and(|tab| tab.waits_for_turn());
+        let waiting: Vec<_> = order.filter(waits).collect();
+        self.load_in_background(waiting);
     }
 }

@@ -142,6 +142,8 @@ pub struct PendingNavigation {
     pub is_shown: bool,
     /// Its effect on the history.
     pub kind: NavigationKind,
+    /// True if it ends without a page, as it leads where only the user may go.
+    pub is_refused: bool,
 }
 
 /// A tab.
@@ -315,6 +317,12 @@ impl Tab {
     #[must_use]
     pub fn shows_new_tab(&self) -> bool {
         self.url.starts_with(NEW_TAB_PAGES)
+    }
+
+    /// True if its page was never asked for, and is to load when its turn comes.
+    #[must_use]
+    pub fn waits_for_turn(&self) -> bool {
+        self.status == Status::Unloaded && !self.discarded
     }
 
     /// True if its page may close it: one that a page opened, and one that never went anywhere.

@@ -5,6 +5,7 @@
 
 pub mod archive;
 mod long_row;
+mod navigation;
 mod restore;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::Key;
 
+use self::navigation::NavigationRow;
 pub use self::restore::DamagedRow;
 use crate::browser::Browser;
 use crate::browser::group::Group;
@@ -84,6 +86,18 @@ struct TabRow {
     icon: Option<String>,
     /// The address that it was going to: it sets out again after a restart.
     pending: Option<String>,
+    /// The rest of that navigation. Rows of earlier releases have neither this nor the three flags behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    navigation: Option<NavigationRow>,
+    /// True if it shows the empty page that pages open others with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    starts_empty: bool,
+    /// True if its page waits for its turn to load, behind others of a window that was brought back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    waits_for_turn: bool,
+    /// True if the user did something on its page since it came.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_used: bool,
     discarded: bool,
     auto_discardable: bool,
     muted: bool,
@@ -226,6 +240,10 @@ fn tab_row(tab: &Tab) -> TabRow {
         title: tab.title.to_string(),
         icon: tab.icon.as_deref().map(str::to_owned),
         pending: tab.pending.as_ref().map(|pending| pending.url.to_string()),
+        navigation: tab.pending.as_ref().map(|pending| navigation::row(pending, skipped)),
+        starts_empty: tab.starts_empty && tab.url.is_empty(),
+        waits_for_turn: tab.waits_for_turn(),
+        is_used: tab.is_used,
         discarded: tab.discarded,
         auto_discardable: tab.auto_discardable,
         muted: tab.muted.muted,

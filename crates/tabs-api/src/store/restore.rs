@@ -6,7 +6,7 @@ use triptych_core::kv::Key;
 use triptych_core::time::Timestamp;
 
 use super::long_row::Pieces;
-use super::{GroupRow, Meta, TabRow, Table, WindowRow};
+use super::{GroupRow, Meta, TabRow, Table, WindowRow, navigation};
 use crate::browser::group::Group;
 use crate::browser::tab::{HistoryEntry, MuteReason, MutedInfo, Status, Tab};
 use crate::browser::window::{Bounds, Window, WindowKind};
@@ -137,11 +137,14 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.group = row.group.map(GroupId);
     tab.opener = row.opener.map(TabId);
     tab.is_fresh = row.url.is_empty() || row.discarded;
+    tab.starts_empty = row.starts_empty;
+    tab.is_used = row.is_used;
     tab.url = row.url.into();
     tab.title = row.title.into();
     tab.icon = row.icon.map(Arc::from);
     tab.discarded = row.discarded;
-    tab.status = if row.discarded { Status::Unloaded } else { Status::Complete };
+    let is_loaded = !row.discarded && !row.waits_for_turn;
+    tab.status = if is_loaded { Status::Complete } else { Status::Unloaded };
     tab.auto_discardable = row.auto_discardable;
     let reason = row.mute_reason.as_deref().map(mute_reason);
     // A capture does not outlive the browser.
@@ -160,9 +163,10 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.history = (0..).zip(row.history).map(entry).collect();
     tab.history_at = row.history_at.min(tab.history.len().saturating_sub(1));
     tab.language = row.language;
+    let pages = tab.history.len();
     state.tabs.insert(id, tab);
     if let Some(url) = row.pending {
-        state.pending.push((id, url));
+        state.pending.push((id, navigation::read(&url, row.navigation, pages)));
     }
     Some(())
 }
