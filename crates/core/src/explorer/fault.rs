@@ -54,7 +54,7 @@ pub(super) struct Fault {
 /// Calls of a kind among which the one is that a seed has fail.
 const DRAWN_CALLS: u64 = 400;
 /// Of the syncs of a run so many times more fail than of other calls: they are few, and no other fault takes what was written before it.
-const SYNCS_OFTEN: u64 = 16;
+const SYNC_FAULTS_FACTOR: u64 = 16;
 
 impl Fault {
     /// A fault that `chance` draws.
@@ -94,7 +94,8 @@ pub fn inject<L: Life>(
 ) -> Result<FaultReport, Box<Finding>> {
     let mut report = FaultReport::default();
     for kind in CallKind::ALL {
-        let every_at_run = if kind == CallKind::Sync { every.div_ceil(SYNCS_OFTEN) } else { every };
+        let every_at_run =
+            if kind == CallKind::Sync { every.div_ceil(SYNC_FAULTS_FACTOR) } else { every };
         for (number, with) in (0_u64..).zip(errors(kind)) {
             for stays in [false, true] {
                 let mut at = seed % every_at_run;

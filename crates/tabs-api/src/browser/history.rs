@@ -27,8 +27,8 @@ struct PageCacheUse {
     own_factor: Option<f64>,
 }
 
-/// A navigation to a URL, which shows.
-fn to(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
+/// A navigation to a URL, which shows as the pending one.
+fn shown_navigation(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
     PendingNavigation { url: url.into(), is_shown: true, kind, is_refused }
 }
 
@@ -114,12 +114,12 @@ fn enter_history(
 impl Browser {
     /// Sends a tab to a URL. Nothing but the pending URL shows until the page commits.
     pub(crate) fn navigate(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, to(url, kind, false));
+        self.begin_navigation(id, shown_navigation(url, kind, false));
     }
 
     /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
     pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, to(url, kind, url.starts_with("data:")));
+        self.begin_navigation(id, shown_navigation(url, kind, url.starts_with("data:")));
     }
 
     /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already

@@ -9,13 +9,15 @@ pub mod screenshot;
 pub mod script;
 pub mod simulated;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use triptych_core::time::Timestamp;
 
 use crate::id::{RequestId, TabId};
 
-/// The effect of a navigation on the history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The effect of a navigation on the history. Rows of tabs hold these names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum NavigationKind {
     /// A new entry after the current one.
     Push,

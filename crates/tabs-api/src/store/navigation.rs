@@ -8,50 +8,34 @@ use crate::engine::NavigationKind;
 /// The part of a navigation that is kept beside its address.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NavigationRow {
-    effect: Effect,
+    /// Its effect on the history, with a place among the pages that are kept.
+    effect: NavigationKind,
     is_shown: bool,
     is_refused: bool,
 }
 
-/// Its effect on the history, with places among the pages that are kept.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Effect {
-    Push,
-    Append,
-    Replace,
-    Reload,
-    Restore,
-    Traverse(usize),
-}
-
 /// The row of a navigation of a tab whose first `skipped` pages are not kept.
 pub(super) fn row(navigation: &PendingNavigation, skipped: usize) -> NavigationRow {
-    let effect = match navigation.kind {
-        NavigationKind::Push => Effect::Push,
-        NavigationKind::Append => Effect::Append,
-        NavigationKind::Replace => Effect::Replace,
-        NavigationKind::Reload => Effect::Reload,
-        NavigationKind::Restore => Effect::Restore,
+    let &PendingNavigation { kind, is_shown, is_refused, .. } = navigation;
+    let effect = match kind {
         // The document that made the entry does not outlive the browser, so that a step in it becomes a way to another one.
         NavigationKind::Traverse(at) | NavigationKind::Step(at) => {
-            at.checked_sub(skipped).map_or(Effect::Push, Effect::Traverse)
+            at.checked_sub(skipped).map_or(NavigationKind::Push, NavigationKind::Traverse)
         }
+        other => other,
     };
-    NavigationRow { effect, is_shown: navigation.is_shown, is_refused: navigation.is_refused }
+    NavigationRow { effect, is_shown, is_refused }
 }
 
 /// The navigation of a row, in a history of so many pages. Rows of before all of it was kept have the address alone.
 pub(super) fn read(url: &str, row: Option<NavigationRow>, pages: usize) -> PendingNavigation {
-    let plain = NavigationRow { effect: Effect::Push, is_shown: true, is_refused: false };
+    let plain = NavigationRow { effect: NavigationKind::Push, is_shown: true, is_refused: false };
     let NavigationRow { effect, is_shown, is_refused } = row.unwrap_or(plain);
     let kind = match effect {
-        Effect::Traverse(at) if at < pages => NavigationKind::Traverse(at),
-        Effect::Push | Effect::Traverse(_) => NavigationKind::Push,
-        Effect::Append => NavigationKind::Append,
-        Effect::Replace => NavigationKind::Replace,
-        Effect::Reload => NavigationKind::Reload,
-        Effect::Restore => NavigationKind::Restore,
+        NavigationKind::Traverse(at) | NavigationKind::Step(at) if at >= pages => {
+            NavigationKind::Push
+        }
+        other => other,
     };
     PendingNavigation { url: url.into(), is_shown, kind, is_refused }
 }

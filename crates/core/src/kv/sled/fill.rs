@@ -107,10 +107,10 @@ fn check(last: &[u8], key: &[u8], value: &[u8]) -> io::Result<()> {
     if value.len() > VALUE_BYTES_MAX {
         return Err(refuse(format!("a value has {} bytes", value.len())));
     }
-    match key > last {
-        true => Ok(()),
-        false => Err(refuse("rows do not come in the order of their keys".to_owned())),
+    if key <= last {
+        return Err(refuse("rows do not come in the order of their keys".to_owned()));
     }
+    Ok(())
 }
 
 /// Rows on their way into a base.

@@ -41,7 +41,7 @@ pub(super) fn state_of(store: &Sled) -> State {
     page.rows.into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();

@@ -1,6 +1,9 @@
 //! Long values and the way back to a moment: what base and log lead to is there, wherever the log is cut off.
 
-use super::log::{State, bases, config, rebuilding, state_of, without_bases};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::log::{State, bases, config, copy, rebuilding, state_of, without_bases};
 use super::*;
 
 /// Bytes of a value that goes to the value log.
@@ -73,4 +76,44 @@ fn the_long_values_of_a_log_that_was_cut_off_stay_until_the_next_base_however_ma
     drop(store);
     cut_log(directory.path(), moment).unwrap();
     assert!(state_of(&Sled::open(&config(directory.path())).unwrap()) == state);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn a_log_that_is_cut_off_at_a_moment_of_any_run_leads_to_what_the_store_held_then(
+        writes in vec((0_u16..40, proptest::option::weighted(0.8, 0_usize..900), 0_u8..6), 60..200),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        // A run has several bases, which end where segments do.
+        let small = SledConfig {
+            segment_bytes: 4 * 1024,
+            base_bytes_min: 16 * 1024,
+            ..config(directory.path())
+        };
+        let store = Sled::open(&small).unwrap();
+        let mut moments = Vec::new();
+        for (number, (key, bytes, chance)) in writes.iter().enumerate() {
+            write(&store, *key, bytes.map(|bytes| vec![number as u8; bytes]));
+            if *chance == 0 {
+                moments.push((moment(), state_of(&store)));
+            }
+        }
+        drop(store);
+        for (moment, state) in moments {
+            let cut = tempfile::tempdir().unwrap();
+            copy(directory.path(), cut.path());
+            // A base of later than that is refused, and nothing else.
+            if let Err(refused) = cut_log(cut.path(), moment) {
+                prop_assert!(refused.contains("its base is younger"), "{}", refused);
+                continue;
+            }
+            for of_store in [config, config, rebuilding] {
+                let store = Sled::open(&of_store(cut.path())).unwrap();
+                prop_assert!(state_of(&store) == state);
+                prop_assert_eq!(store.verify(&mut |_| {}).unwrap().faults, 0);
+            }
+        }
+    }
 }
