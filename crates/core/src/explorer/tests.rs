@@ -114,6 +114,79 @@ fn a_pack_that_a_kill_left_without_its_name_on_disk_has_it_before_a_body_is_put_
     }
 }
 
+/// The same disk, pictured before each sync of names.
+fn pictured(disk: &SimulatedDisk) -> SimulatedDisk {
+    let on_call = |kind: CallKind, _: &Path| match kind {
+        CallKind::SyncDirectory => CallOutcome::Pictured,
+        _ => CallOutcome::Made,
+    };
+    disk.watched(on_call, || 0)
+}
+
+/// The disk as cuts leave it that take one change alone, each that is not on disk.
+fn each_lost(picture: &Picture) -> impl Iterator<Item = SimulatedDisk> {
+    let plan = picture.kill();
+    (0..plan.0.len()).map(move |at| {
+        let mut plan = plan.clone();
+        plan.0[at].survival = Survival::Missing;
+        picture.after(&plan)
+    })
+}
+
+/// Commits a batch for each number, one after the other.
+fn put_rows(stores: &Stores, numbers: std::ops::Range<u8>) {
+    for number in numbers {
+        let writes = vec![(Bytes::from(vec![number]), Some(Bytes::from(vec![number; 1_500])))];
+        let batch = Batch { writes, durability: Durability::Disk, ..Batch::default() };
+        stores.kv.commit(batch).wait().unwrap();
+    }
+}
+
+/// The pictures of a store that wrote several segments and bases.
+fn pictures_of_a_run() -> Vec<Picture> {
+    let disk = SimulatedDisk::new();
+    drop(Stores::open(&disk, 1).unwrap());
+    let run = pictured(&disk);
+    let stores = Stores::open(&run, 1).unwrap();
+    put_rows(&stores, 0..40);
+    drop(stores);
+    run.pictures()
+}
+
+#[test]
+fn a_name_that_a_kill_left_is_on_disk_before_the_next_start_removes_what_it_replaces() {
+    let mut cuts = 0;
+    for killed in pictures_of_a_run() {
+        let start = pictured(&killed.same_uptime());
+        let state = Stores::open(&start, 1).unwrap().state().unwrap();
+        for left in start.pictures().iter().flat_map(each_lost) {
+            cuts += 1;
+            let stores = Stores::open(&left, 2).unwrap_or_else(|error| panic!("{error}"));
+            let found = stores.state().unwrap();
+            // The last batch may be one that was not acknowledged when the kill came.
+            assert!(found.len() + 1 >= state.len());
+            assert!(found.iter().all(|(key, value)| state.get(key) == Some(value)));
+        }
+    }
+    assert!(cuts > 50, "{cuts}");
+}
+
+#[test]
+fn a_cut_that_takes_any_one_name_leaves_a_store_that_goes_on() {
+    let mut cuts = 0;
+    for left in pictures_of_a_run().iter().flat_map(each_lost) {
+        cuts += 1;
+        let stores = Stores::open(&left, 2).unwrap_or_else(|error| panic!("{error}"));
+        put_rows(&stores, 100..140);
+        let state = stores.state().unwrap();
+        drop(stores);
+        let stores = Stores::open(&left, 2).unwrap_or_else(|error| panic!("{error}"));
+        assert!(stores.state().unwrap() == state);
+        stores.verify().unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert!(cuts > 50, "{cuts}");
+}
+
 #[test]
 fn a_sync_that_is_left_out_is_missed() {
     let missed = |sync: &MissingSync| {

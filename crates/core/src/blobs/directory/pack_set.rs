@@ -74,6 +74,10 @@ impl PackSet {
             deleting: Arc::default(),
         };
         let numbers = packs.numbers()?;
+        if !numbers.is_empty() {
+            // A kill may have left names that the disk does not have yet: the note says from now on that these packs are there, and the last is written on.
+            packs.disk.sync_directory(&packs.directory)?;
+        }
         packs.set_active(numbers.last().copied().unwrap_or(0) + 1);
         packs.know(numbers);
         Ok(packs)
@@ -195,8 +199,6 @@ impl PackSet {
         if packed.is_compacted() || walked.has_holes || walked.has_remains {
             return Ok(None);
         }
-        // A kill may have left it with a name that the disk does not have yet.
-        self.disk.sync_directory(&self.directory)?;
         let file = self.disk.open_to_write(&self.path(pack))?;
         let end = walked.end;
         if end < walked.length {

@@ -77,6 +77,8 @@ impl Opening<'_> {
         let (disk, directory) = (self.disk, &self.config.directory);
         let unusable = |error: io::Error| self.unusable(&error);
         preflight::check_tree_is_free(&**disk, directory, &self.config.tree_path())?;
+        // A kill leaves names that the disk does not have yet, and what they replace goes next.
+        disk.sync_directory(directory).map_err(unusable)?;
         let state = IndexState::read(&**disk, directory).map_err(unusable)?;
         if state == IndexState::Unknown {
             self.forget_cached_log()?;

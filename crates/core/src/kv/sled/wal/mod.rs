@@ -259,6 +259,8 @@ fn begin_segment(
     let path = directory.join(name(number));
     let (spare, file) = match spares.take() {
         Some(spare) => {
+            // Before it is written over: a cut must not give it the name back of the segment that it was.
+            disk.sync_directory(directory)?;
             let file = disk.open_to_write(&spare)?;
             (spare, file)
         }
