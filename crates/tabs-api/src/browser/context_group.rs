@@ -72,6 +72,7 @@ impl Browser {
         let Some(source) = self.strips.tab_mut(to) else { return };
         source.is_related = true;
         let group = source.context_group;
+        self.dirty.note_tab(to);
         if let Some(tab) = self.strips.tab_mut(new) {
             (tab.context_group, tab.is_related) = (group, true);
         }

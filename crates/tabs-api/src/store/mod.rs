@@ -86,7 +86,7 @@ struct TabRow {
     icon: Option<String>,
     /// The address that it was going to: it sets out again after a restart.
     pending: Option<String>,
-    /// The rest of that navigation. Rows of earlier releases have neither this nor the three flags behind it.
+    /// The rest of that navigation. Rows of earlier releases have neither this nor what stands behind it, up to `is_used`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     navigation: Option<NavigationRow>,
     /// True if it shows the empty page that pages open others with.
@@ -95,6 +95,18 @@ struct TabRow {
     /// True if its page waits for its turn to load, behind others of a window that was brought back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     waits_for_turn: bool,
+    /// True if it is a copy that waits to load until it is shown in a window in front.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    waits_to_load: bool,
+    /// True if it is a copy that has nothing to load.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_empty_copy: bool,
+    /// Its browsing context group, where it shares that with other tabs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context_group: Option<i64>,
+    /// The address that it was first sent to, where it is at another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first_url: Option<String>,
     /// True if the user did something on its page since it came.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_used: bool,
@@ -243,6 +255,10 @@ fn tab_row(tab: &Tab) -> TabRow {
         navigation: tab.pending.as_ref().map(|pending| navigation::row(pending, skipped)),
         starts_empty: tab.starts_empty && tab.url.is_empty(),
         waits_for_turn: tab.waits_for_turn(),
+        waits_to_load: tab.waits_to_load,
+        is_empty_copy: tab.is_empty_copy,
+        context_group: tab.is_related.then_some(tab.context_group.0),
+        first_url: (tab.first_url != tab.url).then(|| tab.first_url.to_string()),
         is_used: tab.is_used,
         discarded: tab.discarded,
         auto_discardable: tab.auto_discardable,

@@ -217,6 +217,37 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_in_a_window_behind_is_after_a_kill_what_it_was_with_and_without_the_page_that_it_is_of()
+     {
+        for is_source_closed in [false, true] {
+            let mut before = on_second_page();
+            before.call("windows.create", &json!([{"url": "http://b.test/"}]));
+            before.load();
+            before.call("tabs.duplicate", &json!([TAB]));
+            before.load();
+            if is_source_closed {
+                before.call("tabs.remove", &json!([TAB]));
+            }
+            let mut after = before.killed();
+            assert_eq!(after.tabs(), before.tabs());
+            for bench in [&mut before, &mut after] {
+                bench.load();
+            }
+            assert_eq!(after.tabs(), before.tabs());
+            let is_unloaded = |tab: &Value| tab["status"] == "unloaded";
+            assert_eq!(after.tabs().iter().any(is_unloaded), is_source_closed);
+            // It comes once its window is in front.
+            let window = before.tabs()[0]["windowId"].clone();
+            for bench in [&mut before, &mut after] {
+                bench.call("windows.update", &json!([window, {"focused": true}]));
+                bench.load();
+            }
+            assert_eq!(after.tabs(), before.tabs());
+            assert!(!after.tabs().iter().any(is_unloaded));
+        }
+    }
+
+    #[test]
     fn pages_of_a_window_that_was_brought_back_take_their_turns_after_a_kill_too() {
         let mut before = on_second_page();
         let pages = ["http://b.test/1", "http://b.test/2", "http://b.test/3"];

@@ -139,7 +139,12 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.is_fresh = row.url.is_empty() || row.discarded;
     tab.starts_empty = row.starts_empty;
     tab.is_used = row.is_used;
+    (tab.waits_to_load, tab.is_empty_copy) = (row.waits_to_load, row.is_empty_copy);
+    if let Some(group) = row.context_group {
+        (tab.context_group, tab.is_related) = (TabId(group), true);
+    }
     tab.url = row.url.into();
+    tab.first_url = row.first_url.map_or_else(|| Arc::clone(&tab.url), Arc::from);
     tab.title = row.title.into();
     tab.icon = row.icon.map(Arc::from);
     tab.discarded = row.discarded;
