@@ -32,6 +32,8 @@ const BEGIN: i64 = 1_790_000_000;
 const RUN_SECONDS: i64 = 1_000_000;
 /// The time in which every page has loaded.
 const LOADED: Duration = Duration::from_secs(60);
+/// The time in which all pages of a window that was brought back have had their turns to load.
+const TURNS: Duration = Duration::from_secs(4 * MANY_TABS);
 /// Profiles and extensions that come and go.
 const NAMES: [&str; 3] = ["one", "two", "three"];
 /// Tabs of a window, and bytes of a page, of which no batch holds all.
@@ -50,7 +52,7 @@ struct Browsers {
 
 fn extension(token: &str) -> Value {
     json!({"token": token, "manifest": {"manifest_version": 3, "name": token, "version": "1",
-        "permissions": ["tabs", "tabGroups"], "host_permissions": ["<all_urls>"]}})
+        "permissions": ["tabs", "tabGroups", "sessions"], "host_permissions": ["<all_urls>"]}})
 }
 
 impl Browsers {
@@ -137,7 +139,17 @@ impl Browsers {
         let tabs = self.tabs()?;
         let at = chance.next() as usize % tabs.len().max(1);
         let tab = tabs.get(at).ok_or("no tab is left")?;
-        let (operation, arguments) = match chance.next() % 9 {
+        let address = |tab: i64| -> Result<String, String> {
+            let shown = self.call("first", "tabs.get", &json!([tab]))?;
+            let url = shown["url"].as_str().unwrap_or_default();
+            Ok(url.split('#').next().unwrap_or_default().to_owned())
+        };
+        // The browser goes back to pages alone that the user did something on.
+        if chance.next().is_multiple_of(4) {
+            let gesture = json!({"type": "gesture", "tabId": tab});
+            self.ask("POST", "control", CONTROL, &gesture);
+        }
+        let (operation, arguments) = match chance.next() % 16 {
             0 | 1 => ("tabs.create", json!([{"url": url}])),
             2 => ("windows.create", json!([{"url": [url, "http://c.test/"]}])),
             3 => ("tabs.update", json!([tab, {"url": url}])),
@@ -145,13 +157,20 @@ impl Browsers {
             5 => ("tabs.move", json!([tab, {"index": -1}])),
             6 => ("tabs.group", json!([{"tabIds": [tab]}])),
             7 => ("tabs.setZoom", json!([tab, 1.5])),
+            8 => ("tabs.reload", json!([tab])),
+            9 => ("tabs.goBack", json!([tab])),
+            10 => ("tabs.goForward", json!([tab])),
+            11 => ("tabs.discard", json!([tab])),
+            12 => ("tabs.duplicate", json!([tab])),
+            13 => ("sessions.restore", json!([])),
+            14 => ("tabs.update", json!([tab, {"url": format!("{}#part", address(*tab)?)}])),
             _ if tabs.len() > 3 => ("tabs.remove", json!([tab])),
             _ => ("tabs.create", json!([{"active": false}])),
         };
-        // What a browser refuses (a tab of another kind of window, a pinned tab to its end) changes nothing.
+        // What a browser refuses (a tab of another kind of window, a pinned tab to its end, a page back where there is none) changes nothing.
         let path = operation.replace('.', "/");
         match self.ask("POST", &path, "first", &arguments) {
-            (200 | 400, _) => Ok(()),
+            (200 | 400 | 422, _) => Ok(()),
             (status, answer) => Err(format!("{operation} {arguments}: {status} {answer}")),
         }
     }
@@ -215,6 +234,7 @@ impl Subject for Browsers {
                 (status, _) => Ok(status.to_string()),
             }
         };
+        self.clock.advance(TURNS);
         // A page that was on its way before a kill sets out again with the first look, and has arrived at the next.
         tokens.iter().try_for_each(|token| ask(token).map(drop))?;
         let mut seen = Seen::new();
