@@ -1,0 +1,61 @@
+//! Groups: what joins, leaves, shows and makes one.
+
+use serde_json::json;
+
+use crate::bench::{Bench, names};
+
+#[test]
+fn whatever_makes_a_hidden_tab_active_shows_its_group_first() {
+    for (op, by_index) in [("tabs.highlight", true), ("tabs.update", false)] {
+        let mut bench = Bench::new();
+        let tab = bench.open("http://a.test/a.html");
+        let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+        bench.call("tabGroups.update", json!([group, { "collapsed": true }]));
+        let args = if by_index { json!([{ "tabs": 1 }]) } else { json!([tab, { "active": true }]) };
+        let (_, events) = bench.step(op, args);
+        let names: Vec<_> = events.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names[..3],
+            ["tabGroups.onUpdated", "tabs.onActivated", "tabs.onHighlighted"],
+            "{op}"
+        );
+        assert_eq!(events[0].1[0]["collapsed"], false);
+    }
+}
+
+#[test]
+fn a_new_group_takes_the_highlight_from_each_tab_but_the_active_one() {
+    let mut bench = Bench::new();
+    let tabs = [1, 2, 3].map(|_| bench.open("about:blank"));
+    bench.call("tabs.highlight", json!([{ "tabs": [0, 1, 2] }]));
+    let (_, events) = bench.step("tabs.group", json!([{ "tabIds": [tabs[0], tabs[2]] }]));
+    let left = events.iter().rfind(|(name, _)| name == "tabs.onHighlighted").unwrap();
+    assert_eq!(left.1[0]["tabIds"], json!([bench.first, tabs[1]]));
+}
+
+#[test]
+fn a_tab_that_is_made_inside_of_a_group_is_born_in_it() {
+    let mut bench = Bench::new();
+    let (first, second) = (bench.first, bench.open("about:blank"));
+    let group = bench.call("tabs.group", json!([{ "tabIds": [first, second] }]));
+    let made = json!([{ "url": "about:blank", "active": false, "index": 1 }]);
+    let (reply, events) = bench.step("tabs.create", made);
+    assert_eq!(reply["result"]["groupId"], group);
+    assert!(events.iter().all(|(_, args)| args[1].get("groupId").is_none()));
+}
+
+#[test]
+fn a_tab_at_the_end_of_the_strip_leaves_its_group_by_keys_unless_it_is_alone_there() {
+    for (others, groups) in [(1, -1), (0, 1)] {
+        let mut bench = Bench::new();
+        let mut tabs = vec![json!(bench.first)];
+        for _ in 0..others {
+            let tab = json!([{ "url": "about:blank", "active": false }]);
+            tabs.push(bench.call("tabs.create", tab)["id"].clone());
+        }
+        bench.call("tabs.group", json!([{ "tabIds": tabs }]));
+        bench.step("harness.control", json!(["xdotool", "key", "ctrl+shift+Page_Up"]));
+        let group = bench.call("tabs.get", json!([bench.first]))["groupId"].as_i64().unwrap();
+        assert_eq!(group.signum(), groups);
+    }
+}

@@ -1,0 +1,91 @@
+//! Ways to an address: the history that each leaves.
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, GESTURE, names};
+
+#[test]
+fn a_tab_made_for_an_address_of_another_program_goes_and_an_older_one_stays() {
+    let mut bench = Bench::new();
+    let old = bench.open("http://a.test/a.html");
+    let (reply, events) = bench.step("tabs.create", json!([{ "url": "mailto:x@y" }]));
+    let made = reply["result"]["id"].clone();
+    let is_gone = |(name, args): &(String, Value)| name == "tabs.onRemoved" && args[0] == made;
+    assert!(events.iter().any(is_gone), "{events:?}");
+    let (_, events) = bench.step("tabs.update", json!([old, { "url": "mailto:x@y" }]));
+    assert_eq!(events, []);
+    let tab = bench.call("tabs.get", json!([old]));
+    assert_eq!(tab["status"], "complete");
+    assert_eq!(tab.get("pendingUrl"), None);
+}
+
+#[test]
+fn the_users_zoom_keys_stop_at_the_ends() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "http://a.test/a.html" }]))["id"].clone();
+    for (key, end) in [("ctrl+plus", 5.0), ("ctrl+minus", 0.25)] {
+        for _ in 0..20 {
+            bench.step("harness.control", json!(["xdotool", "key", key]));
+        }
+        let factor = bench.call("tabs.getZoom", json!([tab]));
+        assert_eq!(factor.as_f64(), Some(end), "{key}");
+    }
+}
+
+#[test]
+fn going_to_the_same_address_is_an_entry_of_the_history_for_extensions_alone() {
+    let mut bench = Bench::new();
+    let url = "http://a.test/a.html";
+    let tab = bench.open(url);
+    bench.call("harness.gesture", json!([tab, "1"]));
+    bench.call("tabs.update", json!([tab, { "url": url }]));
+    bench.call("tabs.goBack", json!([tab]));
+    assert!(bench.refused("tabs.goBack", json!([tab])).contains("history"));
+    let other = bench.open(url);
+    bench.call("harness.gesture", json!([other, "location.href=\"/a.html\";0"]));
+    assert!(bench.refused("tabs.goBack", json!([other])).contains("history"));
+}
+
+#[test]
+fn what_the_user_did_on_a_page_counts_for_all_entries_of_its_document_and_ends_with_a_reload() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    bench.call("tabs.update", json!([tab, { "url": "http://a.test/a.html#x" }]));
+    bench.call(GESTURE, json!([tab, "0"]));
+    bench.call("tabs.update", json!([tab, { "url": "http://b.test/d.html" }]));
+    bench.call("tabs.goBack", json!([tab]));
+    bench.call("tabs.goBack", json!([tab]));
+    assert_eq!(bench.call("tabs.get", json!([tab]))["url"], "http://a.test/a.html");
+    bench.call(GESTURE, json!([tab, "0"]));
+    bench.call("tabs.reload", json!([tab]));
+    bench.call("tabs.update", json!([tab, { "url": "http://b.test/e.html" }]));
+    let refusal = bench.refused("tabs.goBack", json!([tab]));
+    assert_eq!(refusal, "Cannot find a next page in history.");
+}
+
+#[test]
+fn a_blank_page_on_its_way_comes_before_the_page_that_overtakes_it() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "about:blank", "active": false }]));
+    let discarded = bench.call("tabs.discard", json!([tab["id"]]))["id"].clone();
+    let sent = json!({ "highlighted": true, "url": "http://a.test/notitle.html" });
+    let (_, events) = bench.step("tabs.update", json!([discarded, sent]));
+    let came: Vec<_> =
+        events.iter().filter_map(|(_, args)| args[1]["url"].as_str().map(str::to_owned)).collect();
+    assert_eq!(came, ["about:blank", "http://a.test/notitle.html"]);
+}
+
+#[test]
+fn return_goes_to_the_address_again_until_the_page_has_the_keys() {
+    let mut bench = Bench::new();
+    let press = |bench: &mut Bench, key: &str| {
+        names(&bench.step("harness.control", json!(["xdotool", "key", key])).1).len()
+    };
+    assert_eq!((press(&mut bench, "Return"), press(&mut bench, "Return")), (2, 0));
+    bench.call("tabs.create", json!([{ "url": "about:blank" }]));
+    assert_eq!((press(&mut bench, "Escape"), press(&mut bench, "Return")), (0, 0));
+    bench.call("tabs.create", json!([{ "url": "http://a.test/a.html" }]));
+    assert_eq!(press(&mut bench, "Return"), 0);
+    bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
+    assert_eq!(press(&mut bench, "Return"), 0);
+}

@@ -1,0 +1,71 @@
+//! Tabs and windows that come back, and the pages that they load once they are shown.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::bench::Bench;
+
+#[test]
+fn the_language_of_a_discarded_tab_waits_for_its_page() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let tab = bench.call("tabs.discard", json!([tab]))["id"].clone();
+    let (reply, _) = bench.step("tabs.detectLanguage", json!([tab]));
+    assert_eq!(reply["error"]["kind"], "pending");
+}
+
+#[test]
+fn a_hidden_page_of_a_restored_window_loads_once_it_is_shown() {
+    let mut bench = Bench::new();
+    let urls = ["http://a.test/a.html", "http://a.test/de.html"];
+    let made = bench.call("windows.create", json!([{ "url": urls }]));
+    bench.call("windows.remove", json!([made["id"]]));
+    let restored = bench.call("sessions.restore", json!([]));
+    let tabs = &restored["window"]["tabs"];
+    assert_eq!((&tabs[0]["status"], &tabs[1]["status"]), (&json!("loading"), &json!("unloaded")));
+    let hidden = tabs[1]["id"].clone();
+    assert_eq!(
+        bench.refused("tabs.detectLanguage", json!([hidden])),
+        "Cannot determine language: tab not loaded"
+    );
+    bench.call("tabs.update", json!([hidden, { "active": true }]));
+    assert_eq!(bench.call("tabs.detectLanguage", json!([hidden])), "de");
+}
+
+#[test]
+fn hidden_pages_of_a_restored_window_load_one_after_the_other() {
+    let mut bench = Bench::new();
+    let urls = ["http://a.test/a.html", "http://a.test/b.html", "http://a.test/c.html"];
+    let made = bench.call("windows.create", json!([{ "url": urls }]));
+    bench.call("windows.remove", json!([made["id"]]));
+    let restored = bench.call("sessions.restore", json!([]));
+    let tabs = restored["window"]["tabs"].as_array().unwrap().clone();
+    let mut shown = Vec::new();
+    for _ in 0..3 {
+        let states = tabs.iter().map(|tab| bench.call("tabs.get", json!([tab["id"]])));
+        let states: Vec<_> = states.map(|tab| tab["status"].as_str().unwrap().to_owned()).collect();
+        shown.push(states);
+        bench.wait(Duration::from_secs(4));
+    }
+    assert_eq!(
+        shown,
+        [
+            ["complete", "unloaded", "unloaded"],
+            ["complete", "complete", "unloaded"],
+            ["complete", "complete", "complete"],
+        ]
+    );
+}
+
+#[test]
+fn a_closed_tab_comes_back_to_a_window_behind_before_its_page() {
+    let mut bench = Bench::new();
+    let made = bench.call("windows.create", json!([{ "url": "about:blank", "focused": false }]));
+    let tab = json!([{ "url": "about:blank", "windowId": made["id"], "active": false }]);
+    let tab = bench.call("tabs.create", tab);
+    bench.call("tabs.remove", json!([tab["id"]]));
+    let (_, events) = bench.step("sessions.restore", json!([]));
+    let created = events.iter().find(|(name, _)| name == "tabs.onCreated").unwrap();
+    assert_eq!(created.1[0]["status"], "unloaded");
+}

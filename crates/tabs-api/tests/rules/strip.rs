@@ -1,0 +1,110 @@
+//! The strip: where tabs stand, what is highlighted, active or discarded, and who has an opener.
+
+use serde_json::{Value, json};
+use tabs_api::browser::{Browser, Compat};
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::permission::Extension;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Caller, Command, Context, Style};
+
+use crate::bench::{Bench, START, names};
+
+#[test]
+fn once_the_page_of_the_users_new_tab_comes_nobody_has_an_opener() {
+    let mut bench = Bench::new();
+    let first = bench.first;
+    let tab =
+        bench.call("tabs.create", json!([{ "url": "http://a.test/a.html", "openerTabId": first }]));
+    assert_eq!(tab["openerTabId"], first);
+    let (_, events) = bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
+    assert_eq!(events[0].1[0]["openerTabId"], tab["id"], "it has one until then");
+    let tabs = bench.call("tabs.query", json!([{}]));
+    for tab in tabs.as_array().unwrap() {
+        assert_eq!(tab.get("openerTabId"), None, "{tab}");
+    }
+}
+
+#[test]
+fn a_click_with_shift_highlights_everything_between() {
+    let mut bench = Bench::new();
+    let last = bench.open("http://a.test/a.html");
+    let mut all = vec![bench.first, last];
+    let args =
+        json!(["xdotool", "mousemove", 340, 40, "keydown", "shift", "click", 1, "keyup", "shift"]);
+    let (_, events) = bench.step("harness.control", args);
+    let (_, args) = events.iter().find(|(name, _)| name == "tabs.onHighlighted").unwrap();
+    all.sort_unstable();
+    assert_eq!(args[0]["tabIds"], json!(all));
+}
+
+#[test]
+fn a_negative_index_is_the_beginning_of_the_strip_unless_the_browser_is_asked() {
+    let arguments: Vec<JsValue> = serde_json::from_value(json!([{ "index": -3 }])).unwrap();
+    let command = Command::read("tabs.create", &arguments, Style::Promise).unwrap();
+    let answers = [Compat::Spec, Compat::Browser].map(|compat| {
+        let mut browser = Browser::with_blank_window(START, compat);
+        browser.install(Extension::new("e".into(), &Manifest::default(), false));
+        let caller = Caller { extension: "e".into(), context: Context::Worker };
+        browser.apply(START, &caller, &command)
+    });
+    let [by_specification, by_browser] = answers;
+    assert_eq!(json!(by_specification.unwrap())["index"], 0);
+    let refusal = by_browser.unwrap_err().to_string();
+    assert!(refusal.ends_with("Error at property 'index': Value must be at least 0."), "{refusal}");
+}
+
+#[test]
+fn what_the_user_shows_next_makes_a_window_forget_its_openers_unless_it_belongs_to_what_was_shown()
+{
+    let mut bench = Bench::new();
+    let (child, other) = (bench.open("about:blank"), bench.open("about:blank"));
+    bench.call("tabs.update", json!([child, { "openerTabId": bench.first }]));
+    let opener_after = |bench: &mut Bench, key: &str| {
+        bench.call("harness.control", json!(["xdotool", "key", key]));
+        bench.call("tabs.get", json!([child])).get("openerTabId").cloned()
+    };
+    let kept = Some(json!(bench.first));
+    // Two without openers, a tab and its opener, and back.
+    for key in ["ctrl+3", "ctrl+1", "ctrl+2", "ctrl+1"] {
+        assert_eq!(opener_after(&mut bench, key), kept, "{key}");
+    }
+    bench.call("tabs.update", json!([other, { "active": true }]));
+    assert_eq!(opener_after(&mut bench, "ctrl+2"), None);
+}
+
+#[test]
+fn discard_takes_what_had_the_focus_longest_ago_active_or_not() {
+    let mut bench = Bench::new();
+    let hidden = bench.open("http://a.test/a.html");
+    let other = bench.call("windows.create", json!([{ "url": "http://a.test/b.html" }]));
+    let late = bench.open("http://a.test/c.html");
+    let taken: Vec<_> = (0..5)
+        .map(|_| bench.step("tabs.discard", json!([])))
+        .map(|(reply, events)| {
+            let replaced = events.iter().find(|(name, _)| name == "tabs.onReplaced");
+            replaced.map_or(reply["error"]["message"].clone(), |(_, args)| args[1].clone())
+        })
+        .collect();
+    let nothing = json!("Cannot find a tab to discard.");
+    let active = other["tabs"][0]["id"].clone();
+    assert_eq!(taken, [json!(hidden), json!(bench.first), json!(late), active, nothing]);
+}
+
+#[test]
+fn active_counts_where_selected_says_otherwise() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "about:blank", "active": false }]));
+    let (_, events) =
+        bench.step("tabs.update", json!([tab["id"], { "active": false, "selected": true }]));
+    assert_eq!(names(&events), Vec::<&str>::new());
+}
+
+#[test]
+fn pages_of_new_tabs_close_behind_the_others_of_a_call() {
+    let mut bench = Bench::new();
+    let first = bench.call("tabs.create", json!([{}]))["id"].clone();
+    let second = bench.call("tabs.create", json!([{ "url": "about:blank" }]))["id"].clone();
+    let (_, events) = bench.step("tabs.remove", json!([[first, second]]));
+    let gone = events.iter().filter(|(name, _)| name == "tabs.onRemoved");
+    assert_eq!(gone.map(|(_, args)| args[0].clone()).collect::<Vec<_>>(), [second, first]);
+}

@@ -1,0 +1,132 @@
+//! Windows: their states, places, focus and names.
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, names};
+
+#[test]
+fn a_state_that_size_or_focus_contradicts_is_refused() {
+    let mut bench = Bench::new();
+    let window = bench.window;
+    for data in [
+        json!({ "state": "minimized", "focused": true }),
+        json!({ "state": "minimized", "width": 500 }),
+        json!({ "state": "maximized", "focused": false }),
+        json!({ "state": "fullscreen", "left": 0 }),
+    ] {
+        for (op, args) in
+            [("windows.create", json!([data])), ("windows.update", json!([window, data]))]
+        {
+            assert_eq!(bench.refused(op, args), "Invalid value for state", "{op} {data}");
+        }
+    }
+    let windows = bench.call("windows.getAll", json!([]));
+    assert_eq!(windows.as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_page_that_names_the_window_it_opens_comes_back_to_it() {
+    let mut bench = Bench::new();
+    let page = bench.open("http://a.test/a.html");
+    let open = json!([page, "window.open(\"/b.html\", \"side\", \"width=300\")&&0"]);
+    let (_, events) = bench.step("harness.gesture", open.clone());
+    assert_eq!(events[0].0, "windows.onCreated");
+    assert_eq!(events[0].1[0]["type"], "popup");
+    let (_, events) = bench.step("harness.gesture", open);
+    assert!(events.iter().all(|(name, _)| !name.ends_with("onCreated")), "{events:?}");
+    let other = bench.open("http://b.test/b.html");
+    let open = json!([other, "window.open(\"/b.html\", \"side\", \"width=300\")&&0"]);
+    let (_, events) = bench.step("harness.gesture", open);
+    assert_eq!(events[0].0, "windows.onCreated", "a name is known to the page's relatives alone");
+}
+
+#[test]
+fn the_focus_of_a_minimized_window_goes_to_the_next_that_is_to_be_seen() {
+    let mut bench = Bench::new();
+    let made = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    bench.call("windows.update", json!([made["id"], { "state": "minimized" }]));
+    let last = bench.call("windows.getLastFocused", json!([]));
+    assert_eq!((&last["id"], &last["focused"]), (&json!(bench.window), &json!(true)));
+    bench.call("windows.update", json!([bench.window, { "state": "minimized" }]));
+    let last = bench.call("windows.getLastFocused", json!([]));
+    assert_eq!((&last["id"], &last["focused"]), (&json!(bench.window), &json!(false)));
+    bench.call("windows.update", json!([made["id"], { "state": "normal" }]));
+    let last = bench.call("windows.getLastFocused", json!([]));
+    assert_eq!((&last["id"], &last["focused"]), (&made["id"], &json!(true)));
+}
+
+#[test]
+fn a_window_that_closes_has_no_focus_to_pass_on_where_another_one_gave_it_up() {
+    let mut bench = Bench::new();
+    let behind = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    let front = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    bench.call("windows.update", json!([front["id"], { "focused": false }]));
+    bench.call("windows.remove", json!([behind["id"]]));
+    let is_focused = |window: &Value| window["focused"] == true;
+    let all = bench.call("windows.getAll", json!([]));
+    assert!(!all.as_array().unwrap().iter().any(is_focused), "{all}");
+    bench.call("windows.remove", json!([front["id"]]));
+    assert_eq!(bench.call("windows.get", json!([bench.window]))["focused"], true);
+}
+
+#[test]
+fn the_focus_of_a_window_whose_last_tab_leaves_passes_by_the_window_that_is_made_of_it() {
+    let mut bench = Bench::new();
+    let former = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    let front = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    let of_tab = json!([{ "tabId": front["tabs"][0]["id"], "focused": false }]);
+    let made = bench.call("windows.create", of_tab);
+    assert_eq!(bench.call("windows.get", json!([former["id"]]))["focused"], true);
+    bench.call("windows.remove", json!([former["id"]]));
+    assert_eq!(bench.call("windows.get", json!([made["id"]]))["focused"], true);
+}
+
+#[test]
+fn the_tab_of_a_popup_may_get_a_window_of_its_own() {
+    let mut bench = Bench::new();
+    let made = json!([{ "url": "about:blank", "type": "popup", "focused": false }]);
+    let popup = bench.call("windows.create", made);
+    let (reply, events) =
+        bench.step("windows.create", json!([{ "tabId": popup["tabs"][0]["id"] }]));
+    assert_eq!(reply["result"]["type"], "normal");
+    assert_eq!(
+        names(&events),
+        [
+            "windows.onCreated",
+            "tabs.onDetached",
+            "tabs.onAttached",
+            "tabs.onActivated",
+            "tabs.onHighlighted",
+            "windows.onRemoved",
+        ]
+    );
+}
+
+#[test]
+fn a_window_goes_only_where_most_of_it_is_to_be_seen() {
+    let mut bench = Bench::new();
+    let sentence =
+        "Invalid value for bounds. Bounds must be at least 50% within visible screen space.";
+    for (place, is_refused) in [
+        (json!({ "left": -2000 }), true),
+        (json!({ "left": -400, "top": 0, "width": 800, "height": 700 }), false),
+        (json!({ "left": -401, "top": 0, "width": 800, "height": 700 }), true),
+        (json!({ "width": 5000 }), false),
+        (json!({ "left": 0, "width": 2801 }), true),
+    ] {
+        let (made, _) = bench.step("windows.create", json!([place]));
+        let refused = made["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(refused, if is_refused { sentence } else { "" }, "{place}");
+    }
+    let window = bench.window;
+    assert_eq!(bench.refused("windows.update", json!([window, { "left": 901 }])), sentence);
+    bench.call("windows.update", json!([window, { "left": 900 }]));
+}
+
+#[test]
+fn a_worker_opens_no_window_that_is_to_know_its_opener() {
+    let mut bench = Bench::new();
+    let made = json!([{ "url": "about:blank", "setSelfAsOpener": true }]);
+    let refusal = bench.refused("windows.create", made);
+    assert_eq!(refusal, "Cannot specify setSelfAsOpener Service Worker extension.");
+}
