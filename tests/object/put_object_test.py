@@ -25,6 +25,7 @@ class Contents(Suite):
             "content-language": "de, en",
             "content-type": "text/plain; charset=utf-8",
             "expires": "Thu, 01 Dec 2033 16:00:00 GMT",
+            "x-robots-tag": "noindex, nofollow",
         }
         for dialect in DIALECTS:
             self.assertEqual(request("PUT", f"/{name}/k", sent, BODY, dialect).status, 200)

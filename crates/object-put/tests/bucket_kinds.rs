@@ -107,6 +107,7 @@ fn sample(name: &'static str, way: &Way, etag: &str) -> Vec<(&'static str, Strin
         "content-language" => own("en"),
         "content-type" => own("text/plain"),
         "expires" => own("Thu, 01 Dec 2033 16:00:00 GMT"),
+        "x-robots-tag" => own("noindex"),
         "content-length" => own(&BODY.len().to_string()),
         "x-store-sdk-checksum-algorithm" => {
             let sum = "x-store-checksum-crc32";

@@ -327,6 +327,7 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
         .with_some("content-encoding", content.encoding.clone())
         .with_some("content-language", content.language.clone())
         .with_some("expires", content.expires.clone())
+        .with_some("x-robots-tag", content.robots.clone())
         .with_some("x-store-storage-class", class)
         .with_some("x-store-website-redirect-location", data.redirect.clone())
         .with_some("x-store-tagging-count", tags);

@@ -99,7 +99,7 @@ const fn rule(name: &'static str, applies_to: AppliesTo, parse: Parser) -> Heade
 
 /// The headers of PutObject (spec §4), in the order in which their faults are reported.
 #[rustfmt::skip] // A table: one header a line.
-pub static HEADERS: [HeaderRule; 41] = [
+pub static HEADERS: [HeaderRule; 42] = [
     // The six of the ACL are read with the bucket's ownership and the accounts: see `crate::auth::object_owner::of_put`.
     rule("x-store-acl", AppliesTo::GeneralPurpose, elsewhere),
     rule("x-store-grant-full-control", AppliesTo::GeneralPurpose, elsewhere),
@@ -113,6 +113,7 @@ pub static HEADERS: [HeaderRule; 41] = [
     rule("content-language", AppliesTo::All, language),
     rule("content-type", AppliesTo::All, media_type),
     rule("expires", AppliesTo::All, expires),
+    rule("x-robots-tag", AppliesTo::All, robots),
     rule("content-length", AppliesTo::All, length),
     rule("content-md5", AppliesTo::NotDirectory, content_md5),
     rule("x-store-sdk-checksum-algorithm", AppliesTo::All, algorithm),
@@ -182,6 +183,11 @@ fn media_type(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
 
 fn expires(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
     values.content.expires = kept(header);
+    Ok(())
+}
+
+fn robots(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
+    values.content.robots = kept(header);
     Ok(())
 }
 

@@ -107,6 +107,9 @@ pub struct ContentHeaders {
     /// Expires, as it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
+    /// X-Robots-Tag, which the real service keeps too, though it documents it nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub robots: Option<String>,
 }
 
 /// An object beside its bytes.
