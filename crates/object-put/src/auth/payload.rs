@@ -56,6 +56,10 @@ impl Payload {
             return Ok(None);
         };
         match Self::read(&text, streaming_signed) {
+            Some(Self::Unsigned) => {
+                check_not_framed(fields)?;
+                Ok(Some((Self::Unsigned, text)))
+            }
             Some(payload) => Ok(Some((payload, text))),
             None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
         }
@@ -92,6 +96,22 @@ impl Payload {
     pub const fn is_chunked(self) -> bool {
         matches!(self, Self::UnsignedTrailer | Self::Signed | Self::SignedTrailer)
     }
+}
+
+/// Tells whether `encoding`, one of a `Content-Encoding`, is the framing of a body rather than the object's own.
+#[must_use]
+pub fn is_framing(encoding: &str) -> bool {
+    encoding.trim().eq_ignore_ascii_case("aws-chunked")
+}
+
+/// Refuses an unsigned body that says it is framed: nothing would take its frames off, and they would be stored as its bytes.
+fn check_not_framed(fields: &Fields<'_>) -> Result<(), Error> {
+    let encoding = fields.get("content-encoding")?.filter(|all| all.split(',').any(is_framing));
+    let Some(encoding) = encoding else {
+        return Ok(());
+    };
+    let reason = "aws-chunked encoding is not supported when x-store-content-sha256 UNSIGNED-PAYLOAD is supplied.";
+    Err(Error::argument("Content-Encoding", Some(&encoding), reason))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use triptych_core::time::Timestamp;
 
-use crate::auth::payload::Payload;
+use crate::auth::payload::{Payload, is_framing};
 use crate::body::body_headers::{self, BodyHeaders, BodyValues, ChecksumPlan, number};
 use crate::error::Error;
 use crate::operation::encryption::EncryptionRequest;
@@ -375,9 +375,7 @@ impl Values {
     /// Takes the framing in which a body came from the encodings of the object, which it does not describe.
     fn leave_framing(&mut self) {
         let encodings = self.content.encoding.take().unwrap_or_default();
-        let names = encodings.split(',');
-        let of_object: Vec<_> =
-            names.filter(|name| !name.trim().eq_ignore_ascii_case("aws-chunked")).collect();
+        let of_object: Vec<_> = encodings.split(',').filter(|name| !is_framing(name)).collect();
         let of_object = of_object.join(",");
         self.content.encoding = Some(of_object.trim().to_owned()).filter(|text| !text.is_empty());
     }
