@@ -59,6 +59,10 @@ impl Location {
             });
         }
         let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
+        // Answered as the service itself, `//bucket/key` would be a list of buckets in the place of the object.
+        if bucket.is_empty() && !key.is_empty() {
+            return Err(Error::InvalidUri);
+        }
         let bucket = percent_decode_str(bucket).decode_utf8().map_err(|_| Error::InvalidUri)?;
         Ok(Self {
             bucket: (!bucket.is_empty()).then(|| bucket.into_owned()),
@@ -91,6 +95,14 @@ mod tests {
     }
 
     #[test]
+    fn a_key_before_which_no_bucket_stands_is_refused() {
+        for path in ["//b/k", "//b", "///"] {
+            let seen = Location::of("localhost", path, &HostTable::default());
+            assert!(matches!(seen, Err(Error::InvalidUri)), "{path}: {seen:?}");
+        }
+    }
+
+    #[test]
     fn hosts_and_paths_name_buckets_and_keys() {
         let named = |bucket: &str, key: &str| {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -98,6 +110,7 @@ mod tests {
         };
         for (host, path, bucket, key) in [
             ("localhost:7802", "/", "", ""),
+            ("localhost:7802", "//", "", ""),
             ("localhost:7802", "/b", "b", ""),
             ("localhost:7802", "/b/", "b", ""),
             ("localhost:7802", "/b/a//c", "b", "a//c"),
