@@ -130,7 +130,12 @@ impl Website {
             None => None,
             Some(own) => {
                 own.has_only(&["Key"], &[])?;
-                Some(own.text_of("Key").filter(|key| !key.is_empty()).ok_or(Error::MalformedXml)?)
+                let key = own.text_of("Key").ok_or(Error::MalformedXml)?;
+                if key.is_empty() {
+                    let reason = "The ErrorDocument Key is not well formed";
+                    return Err(Error::argument("ErrorDocument", Some(key), reason));
+                }
+                Some(key)
             }
         };
         let rules = match root.child("RoutingRules") {
@@ -185,7 +190,7 @@ fn rules(element: &Element) -> Result<Vec<RoutingRule>, Error> {
     }
 }
 
-/// A status in the range that its element may name.
+/// A status that its element may name.
 fn status(
     element: &Element,
     name: &str,
@@ -195,8 +200,8 @@ fn status(
     let Some(text) = element.text_of(name) else {
         return Ok(None);
     };
-    let status = text.parse().ok().filter(|status| fits(*status));
-    status.map(Some).ok_or_else(|| Error::request(wrong(text)))
+    let status = text.parse().map_err(|_| Error::MalformedXml)?;
+    if fits(status) { Ok(Some(status)) } else { Err(Error::request(wrong(text))) }
 }
 
 impl RoutingRule {
@@ -214,7 +219,7 @@ impl RoutingRule {
         let fault = status(
             condition,
             "HttpErrorCodeReturnedEquals",
-            |status| (400..600).contains(&status),
+            |status| matches!(status, 400..=417 | 500..=505),
             |text| {
                 format!(
                     "The provided HTTP error code ({text}) is not valid. Valid codes are 4XX or 5XX."
@@ -238,7 +243,7 @@ impl RoutingRule {
         let status = status(
             redirect,
             "HttpRedirectCode",
-            |status| (301..400).contains(&status),
+            |status| matches!(status, 301..=305 | 307 | 308),
             |text| {
                 format!(
                     "The provided HTTP redirect code ({text}) is not valid. Valid codes are 3XX except 300."
@@ -335,6 +340,10 @@ mod tests {
             )
         );
         assert_eq!(
+            argument(read(&format!("{INDEX}<ErrorDocument><Key></Key></ErrorDocument>"))),
+            expected("ErrorDocument", "", "The ErrorDocument Key is not well formed")
+        );
+        assert_eq!(
             argument(read("")),
             expected(
                 "IndexDocument",
@@ -354,8 +363,24 @@ mod tests {
                 "The provided HTTP error code (200)",
             ),
             (
+                "<Condition><HttpErrorCodeReturnedEquals>418</HttpErrorCodeReturnedEquals></Condition><Redirect/>",
+                "The provided HTTP error code (418)",
+            ),
+            (
+                "<Condition><HttpErrorCodeReturnedEquals>506</HttpErrorCodeReturnedEquals></Condition><Redirect/>",
+                "The provided HTTP error code (506)",
+            ),
+            (
                 "<Redirect><HttpRedirectCode>300</HttpRedirectCode></Redirect>",
                 "The provided HTTP redirect code (300)",
+            ),
+            (
+                "<Redirect><HttpRedirectCode>306</HttpRedirectCode></Redirect>",
+                "The provided HTTP redirect code (306)",
+            ),
+            (
+                "<Redirect><HttpRedirectCode>309</HttpRedirectCode></Redirect>",
+                "The provided HTTP redirect code (309)",
             ),
         ] {
             let seen = with_rule(rule).unwrap_err();
@@ -383,6 +408,8 @@ mod tests {
             "<Redirect><HostName>a</HostName><HostName>b</HostName></Redirect>",
             "<Redirect><HostName>a</HostName></Redirect><Redirect><HostName>b</HostName></Redirect>",
             "<Redirect><HostName>a</HostName><Other/></Redirect>",
+            "<Redirect><HttpRedirectCode>3xx</HttpRedirectCode></Redirect>",
+            "<Condition><HttpErrorCodeReturnedEquals>4xx</HttpErrorCodeReturnedEquals></Condition><Redirect><HostName>a</HostName></Redirect>",
             "<Condition><KeyPrefixEquals>a</KeyPrefixEquals><KeyPrefixEquals>b</KeyPrefixEquals></Condition><Redirect><HostName>a</HostName></Redirect>",
         ] {
             assert_eq!(with_rule(rule), Err(Error::MalformedXml), "{rule}");
