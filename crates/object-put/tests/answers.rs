@@ -437,6 +437,17 @@ async fn rules_of_a_bucket_let_pages_of_other_origins_read_every_answer() {
         refused(&answer, 403, "AccessForbidden");
         assert_eq!(answer.element("ResourceType").as_deref(), Some("OBJECT"));
     }
+    for (head, named) in [
+        (ask("http://a.example", "get", ""), "Invalid Access-Control-Request-Method: get"),
+        (
+            "OPTIONS /open/k HTTP/1.1\r\norigin: http://a.example".to_owned(),
+            "Invalid Access-Control-Request-Method: null",
+        ),
+    ] {
+        let answer = raw(&world, &head, "").await;
+        refused(&answer, 400, "BadRequest");
+        assert_eq!(answer.element("Message").as_deref(), Some(named));
+    }
     let etag = world.fetch("/open/k").await.header("etag").unwrap().to_owned();
     for (head, status) in [
         ("GET /open/k HTTP/1.1".to_owned(), 200),

@@ -57,6 +57,7 @@ fn bucket_rows() -> Vec<Row> {
         (Error::InvalidBucketOwner { value: text("abcd") }, 400, "InvalidBucketOwnerAWSAccountID", "The value of the expected bucket owner parameter must be an AWS Account ID... [abcd]", ""),
         (Error::AccessDenied, 403, "AccessDenied", "Access Denied", ""),
         (Error::MissingOrigin, 400, "BadRequest", "Insufficient information. Origin request header needed.", ""),
+        (Error::InvalidPreflight { reason: text("no") }, 400, "BadRequest", "no", ""),
         (Error::CrossOrigin { method: text("PUT"), resource: "BUCKET", reason: "CORS is not enabled for this bucket." }, 403, "AccessForbidden", "CORSResponse: CORS is not enabled for this bucket.", "Method=PUT ResourceType=BUCKET"),
         (Error::ObjectLocked, 403, "AccessDenied", "Access Denied because object protected by object lock.", ""),
         (Error::BucketAlreadyExists { bucket: bucket() }, 409, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.", "BucketName=b"),

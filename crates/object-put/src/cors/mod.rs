@@ -127,6 +127,10 @@ impl CorsRule {
                 )));
             }
         }
+        if let Some(value) = rule.headers.iter().find(|value| !is_header_name(value)) {
+            let reason = format!("AllowedHeader \"{value}\" contains invalid character.");
+            return Err(Error::request(reason));
+        }
         if let Some(value) = rule.exposed.iter().find(|value| value.contains('*')) {
             return Err(Error::request(format!(
                 "ExposeHeader \"{value}\" contains wildcard. We currently do not support wildcard for ExposeHeader."
@@ -192,6 +196,38 @@ impl CorsRule {
     }
 }
 
+impl CorsRequest<'_> {
+    /// Refuses a question that names what no request can have, whatever the rules are. One that names no method asks nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPreflight`].
+    pub fn check(&self) -> Result<(), Error> {
+        if !self.method.is_empty() && !METHODS.contains(&self.method) {
+            return Err(Self::names_no_method(self.method));
+        }
+        match self.headers.split(',').find(|name| !is_header_name(name.trim_matches(' '))) {
+            None => Ok(()),
+            Some(name) => Err(Error::InvalidPreflight {
+                reason: format!(
+                    "Access-Control-Request-Headers \"{name}\" contains invalid character."
+                ),
+            }),
+        }
+    }
+
+    /// The refusal of a question whose method, `sent`, is none of those that rules know.
+    #[must_use]
+    pub fn names_no_method(sent: &str) -> Error {
+        Error::InvalidPreflight { reason: format!("Invalid Access-Control-Request-Method: {sent}") }
+    }
+}
+
+/// Tells whether every character of `name` may stand in the name of a header; nothing may be there too.
+fn is_header_name(name: &str) -> bool {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    name.bytes().all(is_token)
+}
+
 /// The names of headers in a list, in lower case.
 fn names(list: &str) -> impl Iterator<Item = String> {
     let names = list.split(',').map(|name| name.trim().to_ascii_lowercase());
@@ -210,6 +246,26 @@ mod tests {
         format!(
             "<CORSRule><AllowedOrigin>{origin}</AllowedOrigin><AllowedMethod>{method}</AllowedMethod>{more}</CORSRule>"
         )
+    }
+
+    #[test]
+    fn a_question_names_a_method_of_rules_and_headers_that_can_be() {
+        fn seen(method: &str, headers: &str) -> Result<(), String> {
+            let request = CorsRequest { origin: "http://a", method, headers };
+            request.check().map_err(|error| error.to_string())
+        }
+        for headers in ["", "x-one", "X-One, x-two", "a,,b"] {
+            assert_eq!(seen("GET", headers), Ok(()), "{headers}");
+        }
+        for method in ["get", "PATCH", "OPTIONS", "GET, PUT"] {
+            let reason = format!("Invalid Access-Control-Request-Method: {method}");
+            assert_eq!(seen(method, "a b"), Err(reason));
+        }
+        for name in ["a b", "x:y", "x(y)", " a/b", "x[y]", "x=y", "x\"y", "é", "a@b", "a\tb"] {
+            let reason =
+                format!("Access-Control-Request-Headers \"{name}\" contains invalid character.");
+            assert_eq!(seen("PUT", &format!("x-one,{name}")), Err(reason));
+        }
     }
 
     #[test]

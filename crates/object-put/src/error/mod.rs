@@ -215,6 +215,12 @@ pub enum Error {
     /// A question across origins that does not say which origin asks.
     #[error("Insufficient information. Origin request header needed.")]
     MissingOrigin,
+    /// A question across origins about a request that no browser would send.
+    #[error("{reason}")]
+    InvalidPreflight {
+        /// The fault of it, in words.
+        reason: String,
+    },
     /// A page of another origin asks whether it may send a request: no rule of the bucket lets it.
     #[error("CORSResponse: {reason}")]
     CrossOrigin {

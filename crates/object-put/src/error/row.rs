@@ -44,7 +44,7 @@ impl Coded for Error {
             Self::NoSuchAccessPoint { .. } => Row::of(404, "NoSuchAccessPoint"),
             Self::InvalidBucketOwner { .. } => Row::of(400, "InvalidBucketOwnerAWSAccountID"),
             Self::AccessDenied | Self::ObjectLocked => Row::of(403, "AccessDenied"),
-            Self::MissingOrigin => Row::of(400, "BadRequest"),
+            Self::MissingOrigin | Self::InvalidPreflight { .. } => Row::of(400, "BadRequest"),
             Self::CrossOrigin { .. } => Row::of(403, "AccessForbidden"),
             Self::BucketAlreadyExists { .. } => Row::of(409, "BucketAlreadyExists"),
             Self::BucketAlreadyOwnedByYou { .. } => Row::of(409, "BucketAlreadyOwnedByYou"),

@@ -41,13 +41,19 @@ pub fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Re
 /// The question of a browser before a page of another origin may send a request. Nobody signs it.
 ///
 /// # Errors
-/// `MissingOrigin`; `CrossOrigin` where no rule of the bucket allows the request.
+/// `MissingOrigin`, `InvalidPreflight`; `CrossOrigin` where no rule of the bucket allows the request.
 pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let origin = call.fields.get("origin")?.ok_or(Error::MissingOrigin)?;
     let method = call.fields.get("access-control-request-method")?;
-    let method = method.unwrap_or(call.operation.method.into()).into_owned();
+    let headers = call.fields.get("access-control-request-headers")?.unwrap_or_default();
+    let request = CorsRequest {
+        origin: &origin,
+        method: method.as_deref().unwrap_or_default(),
+        headers: &headers,
+    };
+    request.check()?;
     let refused = |reason, resource| {
-        let method = method.clone();
+        let method = method.clone().unwrap_or(call.operation.method.into()).into_owned();
         Err(Error::CrossOrigin { method, resource, reason })
     };
     let bucket = BUCKETS.peek(tx, &call.bucket_name.to_owned())?;
@@ -57,8 +63,9 @@ pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let Some(cors) = Cors::of_bucket(tx, bucket.id)? else {
         return refused("CORS is not enabled for this bucket.", "BUCKET");
     };
-    let headers = call.fields.get("access-control-request-headers")?.unwrap_or_default();
-    let request = CorsRequest { origin: &origin, method: &method, headers: &headers };
+    if method.is_none() {
+        return Err(CorsRequest::names_no_method("null"));
+    }
     match cors.headers(&request) {
         Some(headers) => Ok(headers
             .into_iter()
