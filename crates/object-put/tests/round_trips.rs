@@ -1,6 +1,10 @@
 //! The cost of each operation to a store on another machine: its normal request is sent, and the round trips are counted.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
 
 mod service;
 
@@ -12,10 +16,22 @@ use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
 use object_put::operation::Run;
 use object_put::operation::table::OPERATIONS;
+use object_put::store::tables::{
+    BUCKETS, CURRENT, NONCURRENT, UPLOAD_PARTS, UPLOADS, version_place,
+};
 use service::{Draft, NOW, World};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{Counted, Memory, RoundTrips};
+use triptych_core::kv::{Counted, KeyValue as _, Memory, RoundTrips, Tx};
+
+/// Folders of which each has more keys than are read at once at first, and keys of each.
+const FOLDERS: usize = 1_000;
+const KEYS_EACH: usize = 17;
+
+/// A key of one of the folders.
+fn key(number: usize) -> String {
+    format!("folders-{:04}/{:02}", number % FOLDERS, number / FOLDERS)
+}
 
 /// Bytes of a form with one file, and their boundary.
 const FORM: &[u8] = b"--form\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nposted\r\n--form\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n--form--\r\n";
@@ -185,6 +201,98 @@ impl Bench {
         let digest = STANDARD.encode(Md5::digest(&body));
         let many = Draft::new("POST", "/bkt?delete", body.as_bytes()).with("content-md5", digest);
         self.send("DeleteObjects", many, "").await;
+    }
+
+    /// Requests of the sizes at which an operation does its work in steps, or passes over most of the rows that it lists.
+    async fn large(&mut self) {
+        self.fill().await;
+        for (operation, target) in [
+            ("ListObjectsV2", "/bkt?list-type=2&delimiter=/&prefix=folders-"),
+            ("ListObjects", "/bkt?delimiter=/&prefix=folders-"),
+            ("ListMultipartUploads", "/bkt?uploads&delimiter=/&prefix=folders-"),
+            ("ListObjectVersions", "/bkt?versions&delimiter=/&prefix=folders-"),
+        ] {
+            let whole = self.world.fetch(target).await.text();
+            assert_eq!(whole.matches("<CommonPrefixes>").count(), FOLDERS, "{operation}");
+            self.get(operation, target).await;
+            // A page in the middle of it.
+            let middle = "marker=folders-0500/&start-after=folders-0500/&key-marker=folders-0500/";
+            self.get(operation, &format!("{target}&{middle}")).await;
+        }
+        let keys = (0..1_000).map(|number| format!("<Object><Key>{}</Key></Object>", key(number)));
+        let body = format!("<Delete>{}</Delete>", keys.collect::<String>());
+        let digest = STANDARD.encode(Md5::digest(&body));
+        let many = Draft::new("POST", "/bkt?delete", body.as_bytes()).with("content-md5", digest);
+        self.largest("DeleteObjects", many).await;
+        let id = self.begun_with_parts(10_000).await;
+        let tag = hex::encode(Md5::digest(b"12345678"));
+        let parts = (1..=10_000).map(|number| {
+            format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>")
+        });
+        let body = format!(
+            "<CompleteMultipartUpload>{}</CompleteMultipartUpload>",
+            parts.collect::<String>()
+        );
+        let target = format!("/bkt/large?uploadId={id}");
+        let complete = Draft::new("POST", &target, body.as_bytes());
+        self.largest("CompleteMultipartUpload", complete).await;
+    }
+
+    /// Sends the largest request of an operation, which costs what stands in the table for it.
+    async fn largest(&mut self, operation: &str, draft: Draft) {
+        self.store.take();
+        let answer = self.world.send(&draft).await;
+        assert!(answer.status == 200 && !answer.text().contains("<Error>"), "{}", answer.text());
+        let row = OPERATIONS.iter().find(|row| row.name == operation).unwrap();
+        assert_eq!(Some(self.store.take()), row.largest.map(|(trips, _)| trips), "{operation}");
+    }
+
+    /// Folders of objects, of older versions and of uploads, as copies of rows that requests made.
+    async fn fill(&mut self) {
+        self.world.store("/bkt/copied", b"x").await;
+        let begin = Draft::new("POST", "/bkt/copied?uploads", b"");
+        assert_eq!(self.world.send(&begin).await.status, 200);
+        let mut tx = Tx::new(&*self.store);
+        let bucket = BUCKETS.get(&mut tx, &"bkt".to_owned()).unwrap().unwrap().id;
+        let place = (bucket, b"copied".to_vec());
+        let object = CURRENT.get(&mut tx, &place).unwrap().unwrap();
+        let (uploads, _) = UPLOADS.scan(&mut tx, &UPLOADS.span(&place), 1).unwrap();
+        for numbers in (0..FOLDERS * KEYS_EACH).collect::<Vec<_>>().chunks(300) {
+            let mut tx = Tx::new(&*self.store);
+            for number in numbers {
+                let (key, older) = (key(*number).into_bytes(), version_place(*number as u64));
+                CURRENT.put(&mut tx, &(bucket, key.clone()), &object);
+                NONCURRENT.put(&mut tx, &(bucket, key.clone(), older), &object);
+                UPLOADS.put(&mut tx, &(bucket, key, *number as u64), &uploads[0].1);
+            }
+            self.commit(tx);
+        }
+    }
+
+    /// An upload whose parts are copies of its first one.
+    async fn begun_with_parts(&mut self, count: u32) -> String {
+        let begin = Draft::new("POST", "/bkt/large?uploads", b"");
+        let id = self.world.send(&begin).await.element("UploadId").unwrap();
+        let target = format!("/bkt/large?partNumber=1&uploadId={id}");
+        self.world.store(&target, b"12345678").await;
+        let mut tx = Tx::new(&*self.store);
+        let bucket = BUCKETS.get(&mut tx, &"bkt".to_owned()).unwrap().unwrap().id;
+        let uploads = UPLOADS.span(&(bucket, b"large".to_vec()));
+        let upload = UPLOADS.scan(&mut tx, &uploads, 1).unwrap().0[0].1.number;
+        let mut part = UPLOAD_PARTS.get(&mut tx, &(upload, 1)).unwrap().unwrap();
+        for numbers in (1..=count).collect::<Vec<_>>().chunks(900) {
+            let mut tx = Tx::new(&*self.store);
+            for number in numbers {
+                part.listed.part.number = *number;
+                UPLOAD_PARTS.put(&mut tx, &(upload, *number), &part);
+            }
+            self.commit(tx);
+        }
+        id
+    }
+
+    fn commit(&self, tx: Tx<'_>) {
+        self.store.commit(tx.into_batch([0; 16])).wait().unwrap();
     }
 
     async fn post(&mut self, target: &str) {
@@ -383,6 +491,7 @@ async fn every_operation_costs_the_round_trips_that_stand_beside_it() {
     bench.features().await;
     bench.objects().await;
     bench.uploads().await;
+    bench.large().await;
     bench.not_built().await;
     assert!(bench.over.is_empty(), "{}", bench.over.join("\n"));
     assert_eq!(budget("PutObject"), RoundTrips::of(2, 1), "what was promised of a PUT");

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Batch, DecodedCache, Durability, Found, KeyValue, Page, Span, StoreError, Version,
+    Batch, DecodedCache, Durability, Found, KeyValue, Page, RollUp, Span, StoreError, Version,
     WriteVersions,
 };
 use crate::id::{Ids, SeededIds};
@@ -259,6 +259,15 @@ impl KeyValue for Guarded {
 
     fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
         self.store.scan_many(scans)
+    }
+
+    fn scan_rolled_up(
+        &self,
+        span: &Span,
+        rule: &RollUp<'_>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        self.store.scan_rolled_up(span, rule, limit)
     }
 
     fn commit(&self, mut batch: Batch) -> Pending<Result<Version, StoreError>> {

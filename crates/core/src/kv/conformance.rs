@@ -10,14 +10,14 @@
     reason = "a suite reports by panicking, as tests do"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::{
-    BATCH_OPERATIONS_MAX, Batch, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, SCANS_MAX,
-    Span, StoreError, Tx, VALUE_BYTES_MAX, Version, run_blocking,
+    BATCH_OPERATIONS_MAX, Batch, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, RollUp,
+    SCANS_MAX, Span, StoreError, Tx, VALUE_BYTES_MAX, Version, run_blocking,
 };
 use crate::id::{Ids, SeededIds};
 use crate::pending::Pending;
@@ -33,6 +33,7 @@ pub fn all(open: Open<'_>) {
     a_stale_expectation_refuses_the_whole_batch(&*open());
     scans_give_keys_in_order_within_exclusive_bounds(&*open());
     scans_together_equal_the_scans_one_by_one(&*open());
+    rows_that_roll_up_are_shown_by_the_first_of_them(&*open());
     limits_hold(&*open());
     versions_of_a_key_grow(&*open());
     a_read_after_an_acknowledgement_is_settled(&*open());
@@ -178,6 +179,48 @@ fn scans_together_equal_the_scans_one_by_one(store: &dyn KeyValue) {
     let empty = scans.iter().filter(|(span, _)| span.bounds().is_empty()).copied();
     let pages = store.scan_many(&empty.collect::<Vec<_>>()).unwrap();
     assert!(pages.iter().all(|page| page.rows.is_empty()), "crossed bounds hold nothing");
+}
+
+fn rows_that_roll_up_are_shown_by_the_first_of_them(store: &dyn KeyValue) {
+    // Groups of one row, of some, and of more than are read at once; and keys that hold the delimiter where it counts for nothing.
+    let mut keys: Vec<String> =
+        ["p", "p!|/", "p!|x/", "pa", "pa/", "pa|/1", "pa|/2", "pb//x", "pb/x", "pz", "q/1", "o/1"]
+            .map(str::to_owned)
+            .into();
+    for (group, rows) in [("pc", 1), ("pd", 40), ("pe", 17), ("pp/p", 3)] {
+        keys.extend((0..rows).map(|row| format!("{group}/{row:02}")));
+    }
+    keys.sort();
+    for some in keys.chunks(50) {
+        let writes = some.iter().map(|key| (Bytes::from(key.clone()), Some(Bytes::from("v"))));
+        store.commit(Batch { writes: writes.collect(), ..Batch::default() }).wait().unwrap();
+    }
+    let shown = |span: &Span, rule: &RollUp<'_>, limit| {
+        let page = store.scan_rolled_up(span, rule, limit).unwrap();
+        let keys = page.rows.iter().map(|(key, _)| String::from_utf8(key.to_vec()).unwrap());
+        (keys.collect::<Vec<_>>(), page.more)
+    };
+    for delimiter in ["/", "//", "no"] {
+        let rule = RollUp { delimiter: delimiter.as_bytes(), end: b"|" };
+        for (from, order) in [("", Order::Ascending), ("pd/07", Order::Descending)] {
+            let from = Some(from.as_bytes().to_vec()).filter(|from| !from.is_empty());
+            let span = Span { from, order, ..Span::of("p") };
+            let mut expected: Vec<String> = Vec::new();
+            let mut groups = BTreeSet::new();
+            for key in keys.iter().filter(|key| span.holds(key.as_bytes())) {
+                let text = key.split('|').next().unwrap();
+                let at = text[1..].find(delimiter);
+                if at.is_none_or(|at| groups.insert(text[..1 + at + delimiter.len()].to_owned())) {
+                    expected.push(key.clone());
+                }
+            }
+            for limit in 0..expected.len() + 2 {
+                let most = expected.len().min(limit);
+                let wanted = (expected[..most].to_vec(), expected.len() > limit);
+                assert_eq!(shown(&span, &rule, limit), wanted, "{delimiter} {span:?} {limit}");
+            }
+        }
+    }
 }
 
 fn limits_hold(store: &dyn KeyValue) {
@@ -355,7 +398,7 @@ fn a_scan_shows_one_moment(store: Arc<dyn KeyValue>) {
 /// A random batch over few keys, so that they meet; some of it expects what the model says, some of it not.
 fn random_batch(ids: &mut SeededIds, store: &dyn KeyValue) -> Batch {
     let mut batch = Batch::default();
-    let mut keys = std::collections::BTreeSet::new();
+    let mut keys = BTreeSet::new();
     for _ in 0..=ids.next() % 4 {
         keys.insert(vec![1 + (ids.next() % 3) as u8, (ids.next() % 5) as u8]);
     }

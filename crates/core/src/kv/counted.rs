@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Batch, Found, KeyValue, Page, RoundTrips, SCANS_MAX, Span, StoreError, Version};
+use super::{
+    Batch, Found, KeyValue, Page, RollUp, RoundTrips, SCANS_MAX, Span, StoreError, Version,
+};
 use crate::pending::Pending;
 
 /// A store whose requests are counted as the round trips that they are where a network is between.
@@ -51,6 +53,17 @@ impl KeyValue for Counted {
         let trips = u32::try_from(scans.len().div_ceil(SCANS_MAX)).unwrap_or(u32::MAX);
         self.reads.fetch_add(trips, Ordering::AcqRel);
         self.store.scan_many(scans)
+    }
+
+    /// One, as of an engine that passes over rows by itself.
+    fn scan_rolled_up(
+        &self,
+        span: &Span,
+        rule: &RollUp<'_>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        self.count_read();
+        self.store.scan_rolled_up(span, rule, limit)
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::{
-    BATCH_OPERATIONS_MAX, Batch, Found, KEY_BYTES_MAX, KeyValue, Page, Span, StoreError, Version,
+    BATCH_OPERATIONS_MAX, Batch, Found, KEY_BYTES_MAX, KeyValue, Page, RollUp, Span, StoreError,
+    Version,
 };
 use crate::pending::Pending;
 
@@ -234,6 +235,17 @@ impl KeyValue for Prefetch {
         let pages = self.store.0.scan_many(scans)?;
         self.rows.lock().reads += 1;
         Ok(pages)
+    }
+
+    fn scan_rolled_up(
+        &self,
+        span: &Span,
+        rule: &RollUp<'_>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        let page = self.store.0.scan_rolled_up(span, rule, limit)?;
+        self.rows.lock().reads += 1;
+        Ok(page)
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

@@ -371,7 +371,7 @@ impl<const N: usize> Key for [u8; N] {
 impl Key for Vec<u8> {
     fn write(&self, out: &mut Vec<u8>) {
         escape(self, out);
-        out.extend_from_slice(&[0, 1]);
+        out.extend_from_slice(&TEXT_END);
     }
 
     fn read(bytes: &mut &[u8]) -> Option<Self> {
@@ -394,13 +394,16 @@ impl Key for Vec<u8> {
 impl Key for String {
     fn write(&self, out: &mut Vec<u8>) {
         escape(self.as_bytes(), out);
-        out.extend_from_slice(&[0, 1]);
+        out.extend_from_slice(&TEXT_END);
     }
 
     fn read(bytes: &mut &[u8]) -> Option<Self> {
         Self::from_utf8(Vec::read(bytes)?).ok()
     }
 }
+
+/// The end of a text or bytes key, which stands nowhere in it.
+pub const TEXT_END: [u8; 2] = [0, 1];
 
 fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     // Nearly all have none, and are copied at once.

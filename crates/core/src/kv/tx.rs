@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     Batch, DecodedCache, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, Plan, Prefetch,
-    ReadSet, Span, StoreError, Version, WriteVersions,
+    ReadSet, RollUp, Span, StoreError, Version, WriteVersions, roll_up,
 };
 
 /// One attempt of a handler at the store. Nothing is written until [`run`](super::run) commits it.
@@ -124,6 +124,27 @@ impl<'s> Tx<'s> {
         let pages = self.store.scan_many(&asked.collect::<Vec<_>>())?;
         let pages = pages.into_iter().zip(scans);
         Ok(pages.map(|(page, (span, limit))| self.with_own(span, *limit, page)).collect())
+    }
+
+    /// At most `limit` rows of `span`, of rows that roll up by `rule` the first alone ([`KeyValue::scan_rolled_up`]), this transaction's own
+    /// writes among them. The commit does not depend on them.
+    ///
+    /// # Errors
+    /// As [`KeyValue::scan`].
+    pub fn scan_rolled_up(
+        &mut self,
+        span: &Span,
+        rule: &RollUp<'_>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        if self.writes.keys().any(|key| span.holds(key)) {
+            let is_local = self.store.is_local();
+            return roll_up::page(span, rule, limit, is_local, |span, rows| self.scan(span, rows));
+        }
+        self.stop_tracking();
+        let page = self.store.scan_rolled_up(span, rule, limit)?;
+        self.seen = self.seen.max(page.seen);
+        Ok(page)
     }
 
     /// Stops tracking reads for a scan, unless that rests on rows that are: the rows that are not there are not tracked.

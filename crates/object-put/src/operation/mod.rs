@@ -131,8 +131,10 @@ pub struct Operation {
     pub needs_bucket: bool,
     /// True if it says what an object is beside its bytes: its list and its tags need permissions of their own.
     pub sets_properties: bool,
-    /// The round trips to a store on another machine that a request costs at most.
+    /// The round trips to a store on another machine that a request costs at most, but for those of [`Operation::largest`].
     pub round_trips: RoundTrips,
+    /// What the largest request costs, where that is done in steps, and what makes it the largest.
+    pub largest: Option<(RoundTrips, &'static str)>,
     /// The way in which it is done.
     pub run: Run,
 }

@@ -34,6 +34,7 @@ const fn service(
         needs_bucket: false,
         sets_properties: false,
         round_trips: RoundTrips::of(reads, commits),
+        largest: None,
         run,
     }
 }
@@ -77,6 +78,15 @@ const fn without_bucket(operation: Operation) -> Operation {
 /// A row that says what an object is beside its bytes.
 const fn with_properties(operation: Operation) -> Operation {
     Operation { sets_properties: true, ..operation }
+}
+
+/// A row of what is done in steps: its largest request costs so many reads and commits.
+const fn largest(
+    operation: Operation,
+    (reads, commits): (u32, u32),
+    what: &'static str,
+) -> Operation {
+    Operation { largest: Some((RoundTrips::of(reads, commits), what)), ..operation }
 }
 
 /// The marker of an operation that a signature tells from the others: one for the service of directory buckets.
@@ -166,7 +176,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (5, 0)),
     bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
     // Each key is looked at by itself.
-    bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1)),
+    largest(bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1)), (22, 20), "1,000 keys"),
     bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented, (0, 0)),
     bucket("PostObject", "POST", "", "store:PutObject", Form, (6, 1)),
     // Buckets themselves.
@@ -196,7 +206,7 @@ pub static OPERATIONS: &[Operation] = &[
     object("SelectObjectContent", "POST", "select", "", NotImplemented, (0, 0)),
     object("RenameObject", "PUT", "renameObject", "", NotImplemented, (0, 0)),
     with_properties(object("CreateMultipartUpload", "POST", "uploads", "store:PutObject", Begin, (5, 1))),
-    object("CompleteMultipartUpload", "POST", "uploadId", "store:PutObject", Complete, (3, 1)),
+    largest(object("CompleteMultipartUpload", "POST", "uploadId", "store:PutObject", Complete, (3, 1)), (15, 4), "10,000 parts"),
     object("AbortMultipartUpload", "DELETE", "uploadId", "store:AbortMultipartUpload", Write(multipart::abort::abort), (2, 1)),
     object("ListParts", "GET", "uploadId", "store:ListMultipartUploadParts", Read(multipart::list_parts::parts), (4, 0)),
     object("UploadPartCopy", "PUT", "uploadId&x-store-copy-source", "store:PutObject", Upload(BodySource::PartOfObject), (5, 1)),
@@ -258,7 +268,7 @@ fn is_meant(
 #[must_use]
 pub fn page() -> String {
     let mut text = String::from(
-        "# Operations of object-put\n\nMade from the rows of `OPERATIONS`; a test compares the two.\n\n`built` works. `never set` answers as for a bucket that never had it: 404 with its own code, or an empty document. `501, but for off` takes a document that switches the feature off, and refuses any other by name. `501` is refused and names itself.\n\nRound trips are those to a store on another machine that a request costs at most: reads + commits.\n\n| Operation | HTTP | On | Told by | Permission | Round trips | State |\n|---|---|---|---|---|---|---|\n",
+        "# Operations of object-put\n\nMade from the rows of `OPERATIONS`; a test compares the two.\n\n`built` works. `never set` answers as for a bucket that never had it: 404 with its own code, or an empty document. `501, but for off` takes a document that switches the feature off, and refuses any other by name. `501` is refused and names itself.\n\nRound trips are those to a store on another machine that a request costs at most: reads + commits; where a large request is done in steps, also those of the largest. Counted are those to PostgreSQL, which passes over the keys behind a common prefix by itself. etcd does not: there a list with a delimiter costs one more for each common prefix that has some hundred keys or more. A conflict with another writer, and what an instance sees for the first time (credentials, an access point that another made), cost more.\n\n| Operation | HTTP | On | Told by | Permission | Round trips | State |\n|---|---|---|---|---|---|---|\n",
     );
     for row in OPERATIONS {
         let target = match row.target {
@@ -275,7 +285,10 @@ pub fn page() -> String {
             NotImplemented => "501",
             _ => not_configured::state(row.name).unwrap_or("built"),
         };
-        let trips = row.round_trips.to_string();
+        let mut trips = row.round_trips.to_string();
+        if let Some((most, size)) = row.largest {
+            trips.push_str(&format!("; {most} for {size}"));
+        }
         let cells = [row.name, row.method, target, &markers.join(" "), &permission, &trips, state];
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use triptych_core::kv::{Span, Tx, text_prefix};
+use triptych_core::kv::{Page, RollUp, Span, StoreError, TEXT_END, Tx, text_prefix};
 
 use crate::error::Error;
 use crate::store::tables::{CURRENT, NONCURRENT, version_place};
@@ -13,8 +13,6 @@ use crate::store::version::ObjectVersion;
 
 /// The most entries of a page.
 pub const PAGE_MAX: usize = 1000;
-/// Rows that are read at first where a delimiter may make most of them one entry.
-const GROUPED_ROWS: usize = 16;
 /// Greater than any byte that follows in a key: keys are UTF-8, and their ends are written as zeros.
 pub(super) const BEYOND: u8 = 0xFF;
 
@@ -168,6 +166,19 @@ pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Erro
     Ok(page)
 }
 
+/// Rows of a table whose keys end with a text and a place; where there is a delimiter, of those that are one entry the first alone.
+pub(super) fn rolled_up(
+    tx: &mut Tx<'_>,
+    span: &Span,
+    delimiter: &[u8],
+    most: usize,
+) -> Result<Page, StoreError> {
+    if delimiter.is_empty() {
+        return tx.scan(span, most);
+    }
+    tx.scan_rolled_up(span, &RollUp { delimiter, end: &TEXT_END }, most)
+}
+
 /// Tells whether a key has a version at the place `sequence`, or a newer one.
 fn has_since(tx: &mut Tx<'_>, bucket: u64, key: &str, sequence: u64) -> Result<bool, Error> {
     let place = (bucket, key.as_bytes().to_vec());
@@ -186,12 +197,9 @@ struct Rows {
 
 impl Rows {
     fn new(request: &PageRequest<'_>) -> Self {
-        let step = if request.delimiter.is_empty() { request.most + 1 } else { GROUPED_ROWS };
         Self {
-            current: Cursor::new(request, VersionTable::Current, step),
-            noncurrent: request
-                .versions
-                .then(|| Cursor::new(request, VersionTable::Noncurrent, step)),
+            current: Cursor::new(request, VersionTable::Current),
+            noncurrent: request.versions.then(|| Cursor::new(request, VersionTable::Noncurrent)),
         }
     }
 
@@ -229,6 +237,8 @@ struct Cursor {
     table: VersionTable,
     /// The start of the bucket's rows.
     base: Vec<u8>,
+    /// The delimiter as keys have it; empty for none.
+    delimiter: Vec<u8>,
     span: Span,
     rows: VecDeque<(String, ObjectVersion)>,
     step: usize,
@@ -236,15 +246,17 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn new(request: &PageRequest<'_>, table: VersionTable, step: usize) -> Self {
+    fn new(request: &PageRequest<'_>, table: VersionTable) -> Self {
         let base = match table {
             VersionTable::Current => CURRENT.span(&request.bucket).prefix,
             VersionTable::Noncurrent => NONCURRENT.span(&request.bucket).prefix,
         };
         let mut prefix = base.clone();
         text_prefix(request.prefix.as_bytes(), &mut prefix);
-        let mut cursor =
-            Self { table, base, span: Span::of(prefix), rows: VecDeque::new(), step, more: true };
+        let mut delimiter = Vec::new();
+        text_prefix(request.delimiter.as_bytes(), &mut delimiter);
+        let (span, rows, step) = (Span::of(prefix), VecDeque::new(), request.most + 1);
+        let mut cursor = Self { table, base, delimiter, span, rows, step, more: true };
         cursor.span.from = match &request.after {
             StartAfter::Start => None,
             StartAfter::Prefix(group) => Some(cursor.beyond(group)),
@@ -287,7 +299,7 @@ impl Cursor {
         if !self.rows.is_empty() || !self.more {
             return Ok(());
         }
-        let page = tx.scan(&self.span, self.step)?;
+        let page = rolled_up(tx, &self.span, &self.delimiter, self.step)?;
         self.more = page.more;
         self.step = (self.step * 2).min(PAGE_MAX + 1);
         for (raw, value) in page.rows {
@@ -311,7 +323,6 @@ impl Cursor {
         let beyond = self.beyond(group);
         if self.rows.is_empty() && self.span.from.as_ref().is_none_or(|from| *from < beyond) {
             self.span.from = Some(beyond);
-            self.step = GROUPED_ROWS;
         }
     }
 }

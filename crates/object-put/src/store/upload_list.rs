@@ -3,12 +3,9 @@
 use triptych_core::kv::{Span, Tx, text_prefix};
 
 use crate::error::Error;
-use crate::store::list::{BEYOND, PAGE_MAX, common_prefix};
+use crate::store::list::{BEYOND, PAGE_MAX, common_prefix, rolled_up};
 use crate::store::tables::UPLOADS;
 use crate::store::upload::Upload;
-
-/// Rows that are read at once.
-const STEP: usize = 200;
 
 /// The start of a page: after this place, whether something is still there or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,8 +91,10 @@ pub fn page(tx: &mut Tx<'_>, request: &UploadsRequest<'_>) -> Result<UploadsPage
     if request.most == 0 {
         return Ok(page);
     }
+    let mut delimiter = Vec::new();
+    text_prefix(request.delimiter.as_bytes(), &mut delimiter);
     'pages: loop {
-        let read = tx.scan(&span, STEP.min(PAGE_MAX))?;
+        let read = rolled_up(tx, &span, &delimiter, (request.most + 1).min(PAGE_MAX + 1))?;
         for (raw, value) in read.rows {
             let (_, key, _) = UPLOADS.read_key(&raw)?;
             let key = String::from_utf8(key).map_err(|_| Error::Damaged)?;
@@ -105,10 +104,10 @@ pub fn page(tx: &mut Tx<'_>, request: &UploadsRequest<'_>) -> Result<UploadsPage
             }
             span.from = Some(raw.to_vec());
             if let Some(group) = common_prefix(&key, request.prefix, request.delimiter) {
-                // One look-up, however many uploads it stands for.
+                // What it stands for is not among the rows that follow.
                 span.from = Some(beyond(group, &[BEYOND]));
                 page.entries.push(UploadsEntry::Prefix(group.to_owned()));
-                continue 'pages;
+                continue;
             }
             let upload = UPLOADS.decode(&raw, &value)?;
             page.entries.push(UploadsEntry::Upload(key, Box::new(upload)));

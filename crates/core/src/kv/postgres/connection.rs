@@ -139,6 +139,8 @@ struct Prepared {
     commit: Option<Statement>,
     get: Statement,
     scans: [Statement; 2],
+    /// None of a server of another kind that does not take it.
+    rolled_up: Option<Statement>,
     format: Statement,
 }
 
@@ -161,9 +163,10 @@ impl Lane {
                 client.prepare(statements.scan(Order::Ascending)).await?,
                 client.prepare(statements.scan(Order::Descending)).await?,
             ];
+            let rolled_up = client.prepare(&statements.rolled_up).await.ok();
             let format = client.prepare(&statements.format).await?;
             let (running, condemned) = (AtomicUsize::new(0), Notify::new());
-            let statements = Prepared { commit, get, scans, format };
+            let statements = Prepared { commit, get, scans, rolled_up, format };
             Ok((Self { client, statements, running, condemned }, carrier))
         });
         let late = |_| ConnectError::Away("the server did not answer in time".to_owned());
@@ -240,6 +243,26 @@ impl Lane {
         let before = scan.before.as_deref().unwrap_or(&PAST_ALL);
         let rows = self.rows(statement, &[&scan.from, &before, &scan.rows()]).await?;
         rows.iter().map(stored).collect()
+    }
+
+    /// The rows of a scan of which many roll up, the first of them alone, in their order; `None` where the server does not pass over the others.
+    pub(super) async fn scan_rolled_up(
+        &self,
+        scan: &Scan,
+        (prefix, delimiter, end): (usize, &[u8], &[u8]),
+    ) -> Result<Option<Vec<StoredRow>>, Failure> {
+        let Some(statement) = &self.statements.rolled_up else {
+            return Ok(None);
+        };
+        // Places in texts begin with 1.
+        let place = i32::try_from(prefix + 1).unwrap_or(i32::MAX);
+        let before = scan.before.as_deref().unwrap_or(&PAST_ALL);
+        let rows = self
+            .rows(statement, &[&scan.from, &before, &place, &delimiter, &end, &scan.rows()])
+            .await?;
+        let mut rows = rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?;
+        rows.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(Some(rows))
     }
 
     async fn rows(

@@ -30,10 +30,12 @@ use self::pool::Pool;
 pub use self::testing::PostgresServer;
 pub use self::url::{PostgresUrl, PostgresUrlError};
 use super::shared::{
-    ConnectError, EngineThread, READ_ATTEMPTS_MAX, SharedKeyValue, StoreConnection, read_together,
-    unavailable, wait,
+    ConnectError, EngineThread, READ_ATTEMPTS_MAX, Scan, SharedKeyValue, StoreConnection,
+    read_together, unavailable, wait,
 };
-use super::{Batch, Found, KeyValue, Page, Span, StoreError, Version, check_key};
+use super::{
+    Batch, Found, KeyValue, Order, Page, RollUp, Span, StoreError, Version, check_key, roll_up,
+};
 use crate::id::SeededIds;
 use crate::pending::Pending;
 
@@ -190,6 +192,32 @@ impl KeyValue for Postgres {
                 async move { lane.scan_many(&some).await }
             })
         })
+    }
+
+    fn scan_rolled_up(
+        &self,
+        span: &Span,
+        rule: &RollUp<'_>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        let span = Span { order: Order::Ascending, ..span.clone() };
+        let Some(scan) = Scan::of(&span, limit).map(Arc::new) else {
+            return Ok(Page::default());
+        };
+        let asked = Arc::clone(&scan);
+        let texts: Arc<[Vec<u8>; 2]> = [rule.delimiter, rule.end].map(<[u8]>::to_vec).into();
+        let prefix = span.prefix.len();
+        let rows = self.read(move |lane| {
+            let (scan, texts) = (Arc::clone(&asked), Arc::clone(&texts));
+            async move {
+                let [delimiter, end] = &*texts;
+                lane.scan_rolled_up(&scan, (prefix, delimiter, end)).await
+            }
+        })?;
+        match rows {
+            Some(rows) => Ok(scan.page(rows)),
+            None => roll_up::page(&span, rule, limit, false, |span, rows| self.scan(span, rows)),
+        }
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

@@ -16,6 +16,8 @@ pub(super) struct Statements {
     /// The format of the schema.
     pub(super) format: String,
     scans: [String; 2],
+    /// The rows from a key on and before another of which many roll up: see [`rolled_up`].
+    pub(super) rolled_up: String,
     /// Names a batch as given up, where no batch of this name was applied.
     pub(super) give_up: String,
     /// The version of a batch that was applied, or 0 for one that was given up.
@@ -37,6 +39,7 @@ impl Statements {
             get: format!("SELECT k, v, ver FROM {schema}.kv WHERE k = ANY($1)"),
             format: format!("SELECT value FROM {schema}.facts WHERE name = 'format'"),
             scans: [scan("ASC"), scan("DESC")],
+            rolled_up: rolled_up(schema),
             give_up: format!(
                 "INSERT INTO {schema}.batches (id, ver, at) VALUES ($1, 0, now()) ON CONFLICT DO NOTHING"
             ),
@@ -77,5 +80,34 @@ fn commit(schema: &str) -> String {
             ON CONFLICT (k) DO UPDATE SET v = excluded.v, ver = excluded.ver
         )
         SELECT ver FROM next"
+    )
+}
+
+/// Each row leads to the next: the first behind it, or behind all that it stands for. So each costs a look into the index, however many rows are
+/// passed over. It takes the least key and the one before which they lie, the place in keys from which the delimiter is looked for, the
+/// delimiter and the end behind which it counts for nothing, and the number of rows, which come in any order.
+fn rolled_up(schema: &str) -> String {
+    let first = |bound: &str| {
+        format!(
+            "SELECT kv.k FROM {schema}.kv AS kv WHERE {bound} AND kv.k < $2::BYTEA ORDER BY kv.k LIMIT 1"
+        )
+    };
+    let rest = "substring(shown.k FROM $3::INT4)";
+    let (at, end) =
+        (format!("position($4::BYTEA IN {rest})"), format!("position($5::BYTEA IN {rest})"));
+    let beyond = format!(
+        "CASE WHEN {at} > 0 AND ({end} = 0 OR {at} < {end})
+            THEN substring(shown.k FROM 1 FOR $3::INT4 + {at} + length($4::BYTEA) - 2) || '\\xff'::BYTEA
+            ELSE shown.k END"
+    );
+    format!(
+        "WITH RECURSIVE shown (k, number) AS (
+            SELECT ({}), 1::BIGINT
+            UNION ALL
+            SELECT ({}), number + 1 FROM shown WHERE shown.k IS NOT NULL AND number < $6::BIGINT
+        )
+        SELECT kv.k, kv.v, kv.ver FROM shown JOIN {schema}.kv AS kv ON kv.k = shown.k",
+        first("kv.k >= $1::BYTEA"),
+        first(&format!("kv.k > {beyond}"))
     )
 }

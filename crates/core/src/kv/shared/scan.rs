@@ -17,7 +17,7 @@ pub(in crate::kv) struct Scan {
 
 impl Scan {
     /// The scan of a span; `None` where it can hold nothing.
-    fn of(span: &Span, limit: usize) -> Option<Self> {
+    pub(in crate::kv) fn of(span: &Span, limit: usize) -> Option<Self> {
         let bounds = span.bounds();
         if bounds.is_empty() {
             return None;
@@ -42,7 +42,7 @@ impl Scan {
     }
 
     /// The page of the rows that were found.
-    fn page(&self, mut rows: Vec<StoredRow>) -> Page {
+    pub(in crate::kv) fn page(&self, mut rows: Vec<StoredRow>) -> Page {
         let more = rows.len() > self.limit;
         rows.truncate(self.limit);
         let seen = rows.iter().map(|row| row.version).max().unwrap_or_default();
