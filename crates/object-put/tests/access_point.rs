@@ -2,8 +2,13 @@
 
 mod service;
 
+use std::sync::Arc;
+
 use object_put::request::dialect::Dialect;
-use service::{Answer, Draft, NOW, World};
+use service::{Answer, Draft, NOW, SEED, World};
+use triptych_core::blobs::MemoryBlobs;
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{Counted, Memory};
 
 const OTHER: (&str, &str) = ("OTHER", "other");
 /// The ways to the access point `myap`: a host and the start of the path.
@@ -41,6 +46,50 @@ async fn each_way_to_an_access_point_leads_to_its_bucket() {
         let delete = through(host, "DELETE", &format!("{start}/dir/k"), b"");
         assert_eq!(world.send(&delete).await.status, 204);
     }
+}
+
+#[tokio::test]
+async fn an_access_point_that_another_instance_made_is_found_at_once() {
+    // Counted stores pass for those of another machine, which instances share.
+    let store = Arc::new(Counted::new(Arc::new(Memory::new())));
+    let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+    let first = World::on(store.clone(), blobs.clone(), NOW).await;
+    first.store("/bkt/k", b"1").await;
+    let asked = async |expected: u16| {
+        for (host, target) in [
+            ("new-111122223333.s3-accesspoint.us-east-1.amazonaws.com", "/k"),
+            ("new-111122223333.localhost", "/k"),
+            ("localhost", "/new-s3alias/k"),
+        ] {
+            let answer = first.send(&through(host, "GET", target, b"")).await;
+            assert_eq!(answer.status, expected, "{host}{target}: {}", answer.text());
+        }
+    };
+    asked(404).await;
+    let point = |bucket: &str| {
+        let seed = SEED.replacen(
+            "\"accessPoints\": [",
+            &format!(
+                r#""accessPoints": [ {{ "name": "new", "account": "111122223333", "bucket": "{bucket}", "alias": "new-s3alias" }},"#
+            ),
+            1,
+        );
+        assert_ne!(seed, SEED);
+        seed
+    };
+    World::seeded(store.clone(), blobs.clone(), &point("bkt")).await;
+    asked(200).await;
+    // Another instance empties the store, and one with another file fills it.
+    use triptych_core::host::Hosted as _;
+    World::seeded(store.clone(), blobs, &point("enforced")).await.service.reset().await.unwrap();
+    asked(404).await;
+    first.store("/enforced/k", b"2").await;
+    asked(200).await;
+    store.take();
+    let draft = through("new-111122223333.localhost", "GET", "/k", b"");
+    assert_eq!(first.send(&draft).await.body, b"2");
+    let trips = store.take();
+    assert!(trips.reads <= 4, "an access point that is known costs one read more: {trips}");
 }
 
 #[tokio::test]

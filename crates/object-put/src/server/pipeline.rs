@@ -43,7 +43,7 @@ use crate::server::{render, response_cache, upload};
 use crate::store::access_point::{AccessPoint, is_directory_point_name};
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::session_key;
-use crate::store::tables::BUCKETS;
+use crate::store::tables::{ACCESS_POINTS, BUCKETS};
 
 /// The most bytes of a body that is no object: XML and JSON documents.
 const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -193,12 +193,22 @@ impl ObjectPut {
         let (location, operation) =
             self.locate(head, &fields, query).map_err(|error| refused(NO_OPERATION, error))?;
         let store = Prefetch::of(&self.0.store, Vec::new);
-        let found =
-            self.find_point(&*store, &location).map_err(|error| refused(operation.name, error))?;
-        let place = Place { location: &location, point: found.as_deref() };
-        let (caller, verified) = check_built(operation, head, query)
+        let (found, (caller, verified)) = check_built(operation, head, query)
             .and_then(|()| directory_bucket::check_place(operation, &location, query))
-            .and_then(|()| self.authenticate(&*store, head, place, &fields, query, now))
+            .and_then(|()| {
+                let mut found = self.find_point(&*store, &location)?;
+                let place = Place { location: &location, point: found.as_deref() };
+                let mut sent = self.authenticate(&*store, head, place, &fields, query, now);
+                if found.is_none() && self.may_have_new_point(&*store, operation, &location)? {
+                    self.load_access_points()?;
+                    found = self.find_point(&*store, &location)?;
+                    if let point @ Some(_) = found.as_deref() {
+                        let place = Place { location: &location, point };
+                        sent = self.authenticate(&*store, head, place, &fields, query, now);
+                    }
+                }
+                Ok((found, sent?))
+            })
             .map_err(|error| refused(operation.name, error))?;
         let (location, point) =
             lead(operation, location, found).map_err(|error| refused(operation.name, error))?;
@@ -262,6 +272,32 @@ impl ObjectPut {
         let Some(name) = location.bucket.as_deref() else {
             return Ok(None);
         };
+        let Some(point) = self.point_at(name, location) else {
+            return Ok(None);
+        };
+        let is_shared = shares_names(location);
+        let mut tx = Tx::new(store);
+        let place = (point.account.clone(), point.resource());
+        tx.plan(|plan| {
+            plan.row(&ACCESS_POINTS, &place);
+            if is_shared {
+                plan.row(&BUCKETS, &name.to_owned());
+            }
+        })?;
+        // Where both are served, a bucket comes before an access point.
+        if is_shared && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some() {
+            return Ok(None);
+        }
+        // On a store that instances share, another may have put others in their places.
+        if store.is_local() || ACCESS_POINTS.peek(&mut tx, &place)?.as_ref() == Some(&*point) {
+            return Ok(Some(point));
+        }
+        self.load_access_points()?;
+        Ok(self.point_at(name, location))
+    }
+
+    /// The access point that a name stands for at a host, of those that this instance knows.
+    fn point_at(&self, name: &str, location: &Location) -> Option<Arc<AccessPoint>> {
         let points = self.access_points();
         // Each kind of host has its own; a base host has all.
         let fits = |point: &Arc<AccessPoint>| match location.host {
@@ -271,15 +307,25 @@ impl ObjectPut {
             None | Some(HostKind::Zonal) => point.is_directory(),
             Some(HostKind::Website) => false,
         };
-        let is_shared = matches!(location.host, None | Some(HostKind::Base));
-        let aliased = points.by_alias(name).filter(|_| is_shared);
-        let Some(point) = aliased.or_else(|| points.by_label(name).filter(fits)) else {
-            return Ok(None);
+        let aliased = points.by_alias(name).filter(|_| shares_names(location));
+        aliased.or_else(|| points.by_label(name).filter(fits))
+    }
+
+    /// Tells whether an access point that this instance does not know yet may stand in the place of a bucket: one that another instance has
+    /// made, on a store that they share. Whoever makes a bucket makes none of an access point.
+    fn may_have_new_point(
+        &self,
+        store: &dyn KeyValue,
+        operation: &Operation,
+        location: &Location,
+    ) -> Result<bool, Error> {
+        let Some(name) = location.bucket.clone().filter(|_| !store.is_local()) else {
+            return Ok(false);
         };
-        // Where both are served, a bucket comes before an access point.
-        let mut tx = Tx::new(store);
-        let is_hidden = is_shared && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some();
-        Ok(Some(point).filter(|_| !is_hidden))
+        let is_of_points =
+            matches!(location.host, Some(HostKind::AccessPoint | HostKind::OnPremises));
+        let has_bucket = !is_of_points && BUCKETS.peek(&mut Tx::new(store), &name)?.is_some();
+        Ok(!has_bucket && operation.name != "CreateBucket")
     }
 
     /// The scope that the credentials of a request must have.
@@ -593,6 +639,11 @@ fn lead(
         true => Err(Error::NoSuchAccessPoint { name: name.to_owned() }),
         false => Ok((location, None)),
     }
+}
+
+/// Tells whether buckets and access points are named alike at the host of a place.
+const fn shares_names(location: &Location) -> bool {
+    matches!(location.host, None | Some(HostKind::Base))
 }
 
 /// The host that a request was sent to.

@@ -4,7 +4,7 @@ use http::{Request, Response};
 use triptych_core::blobs;
 use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
-use triptych_core::kv::{self, StoreError, Tx, run};
+use triptych_core::kv::{self, StoreError, run};
 
 use crate::maintenance::root_keys;
 use crate::maintenance::seed::SeedError;
@@ -14,7 +14,6 @@ use crate::request::fields::Fields;
 use crate::request::query::Query;
 use crate::server::render;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
-use crate::store::access_point_directory::AccessPointDirectory;
 use crate::store::session_key;
 
 triptych_core::impl_service!(ObjectPut: Unpin);
@@ -73,7 +72,7 @@ impl ObjectPut {
             )
         })
         .await?;
-        self.set_access_points(AccessPointDirectory::load(&mut Tx::new(&*self.0.store))?);
+        self.load_access_points()?;
         Ok(new)
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use triptych_core::blobs::Blobs;
 use triptych_core::host::Upkeep;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
-use triptych_core::kv::KeyValue;
+use triptych_core::kv::{KeyValue, StoreError, Tx};
 use triptych_core::time::{Clock, SystemClock};
 
 use crate::body::encryption::Keyring;
@@ -248,9 +248,14 @@ impl ObjectPut {
         Arc::clone(&self.0.access_points.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts others in the place of the access points.
-    pub(super) fn set_access_points(&self, points: AccessPointDirectory) {
+    /// Reads the access points as they are stored now.
+    ///
+    /// # Errors
+    /// As reads of the store.
+    pub(super) fn load_access_points(&self) -> Result<(), StoreError> {
+        let points = AccessPointDirectory::load(&mut Tx::new(&*self.0.store))?;
         *self.0.access_points.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(points);
+        Ok(())
     }
 
     /// Bytes of objects that were read ahead of clients and wait in memory, beside those that connections hold.

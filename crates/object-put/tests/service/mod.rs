@@ -170,13 +170,18 @@ impl World {
         blobs: Arc<dyn Blobs>,
         now: Timestamp,
     ) -> Result<Self, String> {
-        Self::built(store, blobs, now, false).await
+        Self::built(store, blobs, now, false, SEED).await
+    }
+
+    /// An instance that is started with a seed file of its own.
+    pub async fn seeded(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, seed: &str) -> Self {
+        Self::built(store, blobs, NOW, false, seed).await.unwrap()
     }
 
     /// A service that refuses what it does not know.
     pub async fn strict(now: Timestamp) -> Self {
         let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
-        Self::built(Arc::new(Memory::new()), blobs, now, true).await.unwrap()
+        Self::built(Arc::new(Memory::new()), blobs, now, true, SEED).await.unwrap()
     }
 
     async fn built(
@@ -184,6 +189,7 @@ impl World {
         blobs: Arc<dyn Blobs>,
         now: Timestamp,
         strict: bool,
+        seed: &str,
     ) -> Result<Self, String> {
         let clock = Arc::new(ManualClock::default());
         clock.set(now);
@@ -197,7 +203,7 @@ impl World {
             .access_point_hosts(["s3-accesspoint.us-east-1.amazonaws.com".to_owned()])
             .on_premises_hosts(["s3-outposts.us-east-1.amazonaws.com".to_owned()])
             .website_hosts(["web.example".to_owned()])
-            .seed(Seed::parse(SEED).unwrap())
+            .seed(Seed::parse(seed).unwrap())
             .strict(strict)
             .part_bytes_min(PART_BYTES_MIN)
             .build();
