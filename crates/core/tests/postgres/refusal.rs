@@ -18,6 +18,34 @@ fn a_server_that_acknowledges_before_its_disk_is_refused() {
     assert_eq!(server.run(schemas).unwrap(), "0");
 }
 
+#[cfg(feature = "tls")]
+#[test]
+fn every_mode_that_encrypts_checks_the_certificate_and_the_name_in_it() {
+    let server = PostgresServer::start_encrypted("localhost").unwrap();
+    let port = server.address().port();
+    let url = |host: &str, mode: &str, trusted: &std::path::Path| {
+        let trusted = trusted.display();
+        format!("postgres://triptych@{host}:{port}/postgres?sslmode={mode}&sslrootcert={trusted}")
+    };
+    let other = PostgresServer::start_encrypted("localhost").unwrap();
+    for mode in ["require", "verify-ca", "verify-full"] {
+        let store = at(&url("localhost", mode, &server.certificate()), "encrypted");
+        store.wait_until_reached(PATIENCE).unwrap();
+        let plain = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND NOT ssl";
+        assert_eq!(server.run(plain).unwrap(), "0", "{mode}");
+        drop(store);
+        // Another authority, and another name of the same server.
+        for refused in [
+            url("localhost", mode, &other.certificate()),
+            url("127.0.0.1", mode, &server.certificate()),
+        ] {
+            let store = at(&refused, "encrypted");
+            let why = store.get(b"k").unwrap_err();
+            assert!(why.to_string().contains("certificate"), "{mode}: {why}");
+        }
+    }
+}
+
 #[test]
 fn a_database_whose_commits_do_not_wait_for_the_disk_is_refused() {
     let server = shared_server();

@@ -33,4 +33,25 @@ fn a_server_elsewhere_is_reached_by_tls_unless_the_url_says_otherwise() {
     for url in ["postgres://a@db.example/d", "postgres://a@localhost,db.example/d"] {
         assert_eq!(is_encrypted(url), with_tls);
     }
+    for mode in ["require", "verify-ca", "verify-full"] {
+        let url = format!("postgres://a@localhost/d?connect_timeout=3&sslmode={mode}");
+        assert_eq!(is_encrypted(&format!("{url}&sslrootcert=/etc/a%20b.pem")), with_tls, "{mode}");
+        assert_eq!(is_encrypted(&format!("{url}&sslrootcert=system")), with_tls, "{mode}");
+    }
+}
+
+#[test]
+fn what_a_url_says_of_tls_and_nobody_would_heed_is_refused_by_its_name() {
+    let refused = |parameter: &str| read(&format!("postgres://a@db/d?{parameter}")).unwrap_err();
+    assert_eq!(refused("sslmode=allow"), PostgresUrlError::Prefer);
+    for mode in ["verify_full", "VERIFY-FULL", ""] {
+        let why = refused(&format!("sslmode={mode}"));
+        assert_eq!(why, PostgresUrlError::Mode);
+        assert!(why.to_string().contains("sslmode=verify-full"), "{why}");
+    }
+    for name in ["sslcert", "sslkey", "sslcrl", "sslpassword"] {
+        let why = refused(&format!("sslmode=verify-full&{name}=/home/hunter2"));
+        assert_eq!(why, PostgresUrlError::NotOfTls(name.to_owned()));
+        assert!(!why.to_string().contains("hunter2"), "{why}");
+    }
 }

@@ -58,10 +58,11 @@ fn is_the_end(refusal: &DbError) -> bool {
     }
 }
 
-/// An error in words; of a refusal the code and the sentence, which name no row.
+/// An error in words, with its cause; of a refusal the code and the sentence, which name no row.
 pub(super) fn told(error: &tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(refusal) => format!("{} ({})", refusal.message(), refusal.code().code()),
-        None => error.to_string(),
+    match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(refusal), _) => format!("{} ({})", refusal.message(), refusal.code().code()),
+        (None, Some(cause)) => format!("{error}: {cause}"),
+        (None, None) => error.to_string(),
     }
 }

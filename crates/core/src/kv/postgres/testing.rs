@@ -47,6 +47,19 @@ impl PostgresServer {
     /// # Errors
     /// As [`PostgresServer::start`].
     pub fn start_with(settings: &[&str]) -> std::io::Result<Self> {
+        Self::begin(settings, None)
+    }
+
+    /// The same for connections over TLS too, with a certificate for this name that it has signed itself: see
+    /// [`PostgresServer::certificate`].
+    ///
+    /// # Errors
+    /// As [`PostgresServer::start`]; if there is no program `openssl`.
+    pub fn start_encrypted(name: &str) -> std::io::Result<Self> {
+        Self::begin(&["ssl=on"], Some(name))
+    }
+
+    fn begin(settings: &[&str], certified: Option<&str>) -> std::io::Result<Self> {
         let directory = std::env::temp_dir().join(format!("triptych-pg-{:016x}", SystemIds.next()));
         std::fs::create_dir(&directory)?;
         let user = user()?;
@@ -57,6 +70,9 @@ impl PostgresServer {
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let mut server =
             Self { programs: programs()?, directory, user, port, settings, running: None };
+        if let Some(name) = certified {
+            server.certify(name)?;
+        }
         let data = server.directory.join("data");
         let mut init = server.command("initdb");
         init.args(["-U", "triptych", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
@@ -66,6 +82,29 @@ impl PostgresServer {
         }
         server.resume()?;
         Ok(server)
+    }
+
+    /// Makes a certificate and its key, and names them in the settings.
+    fn certify(&mut self, name: &str) -> std::io::Result<()> {
+        let (certificate, key) = (self.certificate(), self.directory.join("server.key"));
+        let mut made = self.command("openssl");
+        made.args(["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=triptych"]);
+        made.args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
+        made.args(["-addext", &format!("subjectAltName=DNS:{name}")]);
+        made.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
+        let made = made.arg("-keyout").arg(&key).arg("-out").arg(&certificate).output()?;
+        if !made.status.success() {
+            return Err(Error::other(String::from_utf8_lossy(&made.stderr).into_owned()));
+        }
+        self.settings.push(format!("ssl_cert_file={}", certificate.display()));
+        self.settings.push(format!("ssl_key_file={}", key.display()));
+        Ok(())
+    }
+
+    /// The file of the certificate of one that was started with it.
+    #[must_use]
+    pub fn certificate(&self) -> PathBuf {
+        self.directory.join("server.pem")
     }
 
     /// The address at which it listens.
@@ -146,7 +185,8 @@ impl PostgresServer {
 
     /// One of its programs, as its user.
     fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(self.programs.join(name));
+        let own = self.programs.join(name);
+        let mut command = if own.exists() { Command::new(own) } else { Command::new(name) };
         command.current_dir(&self.directory).stdin(Stdio::null());
         if let Some(User { id, group }) = self.user {
             command.uid(id).gid(group);

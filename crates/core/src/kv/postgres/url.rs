@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -15,8 +16,11 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 const KEEPALIVE_AFTER: Duration = Duration::from_secs(10);
 /// Time for which what was sent may stay unacknowledged.
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(15);
-/// The name of the parameter that this engine reads itself.
-const AUTHORITIES: &str = "sslrootcert=";
+/// The parameters that this engine reads itself.
+const AUTHORITIES: &str = "sslrootcert";
+const MODE: &str = "sslmode";
+/// The value of [`AUTHORITIES`] that means those of the system, as libpq has it.
+const OF_SYSTEM: &str = "system";
 
 /// `postgres://user:password@host:port/database`, with several hosts and the parameters of libpq that `tokio-postgres` knows, beside
 /// `sslrootcert`. It is shown without its password and its parameters.
@@ -40,11 +44,21 @@ pub enum PostgresUrlError {
     /// No server is named.
     #[error("the URL of the store names no host: postgres://user@host/database")]
     NoHost,
-    /// `sslmode=prefer`, which anybody on the way can turn into none.
+    /// `sslmode=prefer` or `allow`, which anybody on the way can turn into none.
     #[error(
-        "sslmode=prefer protects from nobody: name require, whose certificate is checked, or disable"
+        "sslmode=prefer and allow protect from nobody: name verify-full, whose certificate is checked, or disable"
     )]
     Prefer,
+    /// `sslmode` with a value that is none.
+    #[error(
+        "the URL of the store has sslmode=verify-full, verify-ca or require, all of which check the certificate and the name in it, or sslmode=disable"
+    )]
+    Mode,
+    /// A certificate of the client, or what else there is of TLS in URLs of libpq, which nobody would heed.
+    #[error(
+        "the URL of the store has {0}, which is not known here: of TLS there are sslmode and sslrootcert"
+    )]
+    NotOfTls(String),
     /// The server is reached by TLS, which is not built in.
     #[error(
         "the store is on another machine and this build has no TLS: build with the feature tls, or say sslmode=disable in the URL to go in the clear"
@@ -67,23 +81,17 @@ impl FromStr for PostgresUrl {
         if !["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
             return Err(PostgresUrlError::Scheme);
         }
-        let (text, authorities) = without_authorities(text);
-        let names_mode = text.contains("sslmode=");
+        let (text, own) = without_own(text)?;
         let mut config: Config =
             text.parse().map_err(|error| PostgresUrlError::Syntax(said(&error)))?;
         if config.get_hosts().is_empty() {
             return Err(PostgresUrlError::NoHost);
         }
-        match config.get_ssl_mode() {
-            SslMode::Prefer if names_mode => return Err(PostgresUrlError::Prefer),
-            SslMode::Prefer if config.get_hosts().iter().all(is_here) => {
-                config.ssl_mode(SslMode::Disable);
-            }
-            SslMode::Prefer => {
-                config.ssl_mode(SslMode::Require);
-            }
-            _ => {}
-        }
+        let is_plain = config.get_hosts().iter().all(is_here);
+        config.ssl_mode(own.mode.unwrap_or(match is_plain {
+            true => SslMode::Disable,
+            false => SslMode::Require,
+        }));
         if config.get_ssl_mode() != SslMode::Disable && !cfg!(feature = "tls") {
             return Err(PostgresUrlError::NoTls);
         }
@@ -91,7 +99,7 @@ impl FromStr for PostgresUrl {
             .connect_timeout(CONNECT_MAX)
             .keepalives_idle(KEEPALIVE_AFTER)
             .tcp_user_timeout(UNACKNOWLEDGED_MAX);
-        Ok(Self { config, authorities })
+        Ok(Self { config, authorities: own.authorities })
     }
 }
 
@@ -100,15 +108,47 @@ fn said(error: &tokio_postgres::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// The URL without the parameter that is read here, and its value.
-fn without_authorities(text: &str) -> (String, Option<PathBuf>) {
+/// The parameters that are read here.
+#[derive(Debug, Default)]
+struct OwnParameters {
+    mode: Option<SslMode>,
+    authorities: Option<PathBuf>,
+}
+
+/// The URL without the parameters that are read here, and these. The driver knows fewer of them than those who write URLs.
+fn without_own(text: &str) -> Result<(String, OwnParameters), PostgresUrlError> {
     let Some((address, query)) = text.split_once('?') else {
-        return (text.to_owned(), None);
+        return Ok((text.to_owned(), OwnParameters::default()));
     };
-    let (own, others): (Vec<_>, Vec<_>) =
-        query.split('&').partition(|parameter| parameter.starts_with(AUTHORITIES));
-    let path = own.last().and_then(|parameter| parameter.strip_prefix(AUTHORITIES));
-    (format!("{address}?{}", others.join("&")), path.map(PathBuf::from))
+    let (mut own, mut others) = (OwnParameters::default(), Vec::new());
+    for parameter in query.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        match name {
+            MODE => own.mode = Some(mode(value)?),
+            AUTHORITIES => {
+                let path = percent_decode_str(value).decode_utf8();
+                let path = path.map_err(|error| PostgresUrlError::Syntax(error.to_string()))?;
+                own.authorities = Some(&*path).filter(|path| *path != OF_SYSTEM).map(PathBuf::from);
+            }
+            // With this one a server is asked for TLS at once, which is another protocol.
+            "sslnegotiation" => others.push(parameter),
+            name if name.starts_with("ssl") => {
+                return Err(PostgresUrlError::NotOfTls(name.to_owned()));
+            }
+            _ => others.push(parameter),
+        }
+    }
+    Ok((format!("{address}?{}", others.join("&")), own))
+}
+
+/// The mode of that name. All that encrypt check the certificate and the name in it, also those that need not elsewhere.
+fn mode(value: &str) -> Result<SslMode, PostgresUrlError> {
+    match value {
+        "verify-full" | "verify-ca" | "require" => Ok(SslMode::Require),
+        "disable" => Ok(SslMode::Disable),
+        "prefer" | "allow" => Err(PostgresUrlError::Prefer),
+        _ => Err(PostgresUrlError::Mode),
+    }
 }
 
 /// Tells whether a server is on this machine, so that nobody listens on the way.
