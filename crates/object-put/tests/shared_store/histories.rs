@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 
 use md5::{Digest as _, Md5};
-use triptych_core::host::testing::{Answer, Client, Instance, until};
+use triptych_core::host::testing::{Answer, Client, Instance, pause_keeper, until};
 use triptych_core::kv::StoreServer;
 
 use crate::condition::Condition;
 use crate::history::{Event, History, Model, is_linearizable};
 use crate::instance::Asks;
-use crate::{INSTANCES, keeper, started};
+use crate::{INSTANCES, started};
 
 /// Calls that clients make on one key before they go on to the next one.
 const CALLS_OF_A_KEY: usize = 60;
@@ -235,13 +235,7 @@ fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_los
             },
             // For longer than any instance waits for another.
             &mut |instances| {
-                let first = until(|| keeper(instances)).unwrap();
-                instances[first].pause().unwrap();
-                let others = |number: &usize| {
-                    *number != first && keeper(std::slice::from_ref(&instances[*number])).is_some()
-                };
-                until(|| (0..INSTANCES).find(others)).unwrap();
-                instances[first].wake().unwrap();
+                pause_keeper(instances).unwrap();
             },
             &mut |_| (0..server.falls()).for_each(|number| server.fall(number).unwrap()),
             &mut |instances| {

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 
 use instance::{Asks, alone, sharing};
-use triptych_core::host::testing::{Client, Instance, until};
+use triptych_core::host::testing::{Client, Instance, pause_keeper, until};
 use triptych_core::kv::StoreServer;
 
 const INSTANCES: usize = 3;
@@ -374,26 +374,12 @@ fn a_clock_that_is_set_in_the_store_is_that_of_all_instances_and_of_those_that_c
     }
 }
 
-/// The instance that says last that it keeps the store up.
-fn keeper(instances: &[Instance]) -> Option<usize> {
-    let keeps = |instance: &Instance| {
-        let logged = instance.logged().unwrap();
-        let last = logged.lines().rfind(|line| line.contains("keeps the store up"));
-        last.is_some_and(|line| line.contains("this instance"))
-    };
-    instances.iter().position(keeps)
-}
-
 #[test]
 fn one_instance_does_the_work_by_the_clock_until_it_is_paused_for_too_long() {
     let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let instances = started(&server, &folder);
-    let first = until(|| keeper(&instances)).unwrap();
-    instances[first].pause().unwrap();
-    let others: Vec<_> = (0..INSTANCES).filter(|number| *number != first).collect();
-    let is_keeper = |number: &usize| keeper(std::slice::from_ref(&instances[*number])).is_some();
-    let second = until(|| others.iter().copied().find(is_keeper)).unwrap();
-    instances[first].wake().unwrap();
+    let (first, second) = pause_keeper(&instances).unwrap();
+    let is_keeper = |number: &usize| instances[*number].is_keeper().unwrap();
     until(|| (!is_keeper(&first)).then_some(())).unwrap();
     assert!(is_keeper(&second));
     assert_eq!((0..INSTANCES).filter(is_keeper).count(), 1);

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
 
 use serde_json::{Value, json};
-use triptych_core::host::testing::{Answer, Client, Instance, until};
+use triptych_core::host::testing::{Answer, Client, Instance, pause_keeper, until};
 use triptych_core::kv::StoreServer;
 
 const INSTANCES: usize = 3;
@@ -289,15 +289,9 @@ fn nothing_acknowledged_is_lost_or_twice_when_instances_are_killed_and_paused_an
         &mut cluster,
         &mut [
             &mut |instances, _| kill(0, instances),
+            // For longer than any instance waits for another; writers wait for it, and the others serve.
             &mut |instances, _| {
-                instances[1].pause().unwrap();
-                // Writers wait for it; the others serve.
-                for other in [0, 2] {
-                    let path = "/youtube/v3/channels?part=id&mine=true";
-                    let found = instances[other].client().ask("GET", path, &[ALICE], b"");
-                    assert_eq!(found.unwrap().status, 200);
-                }
-                instances[1].wake().unwrap();
+                pause_keeper(instances).unwrap();
             },
             &mut |_, server| (0..falls).for_each(|number| server.fall(number).unwrap()),
         ],

@@ -205,6 +205,16 @@ impl Instance {
         std::fs::read_to_string(self.directory.with_extension("log"))
     }
 
+    /// Tells whether it says last that it keeps the store up: that the work by the clock is its own.
+    ///
+    /// # Errors
+    /// As [`Instance::logged`].
+    pub fn is_keeper(&self) -> std::io::Result<bool> {
+        let logged = self.logged()?;
+        let last = logged.lines().rfind(|line| line.contains("keeps the store up"));
+        Ok(last.is_some_and(|line| line.contains("this instance")))
+    }
+
     /// A client of it.
     #[must_use]
     pub const fn client(&self) -> Client {
@@ -250,6 +260,12 @@ impl Answer {
 }
 
 impl Client {
+    /// A client of whatever listens at a port of loopback.
+    #[must_use]
+    pub const fn at(port: u16) -> Self {
+        Self { port }
+    }
+
     /// The URL of the instance.
     #[must_use]
     pub fn url(self) -> String {
@@ -277,6 +293,25 @@ impl Client {
         let status = head.split(' ').nth(1)?.parse().ok()?;
         Some(Answer { status, head, body })
     }
+}
+
+/// Pauses the one of some instances that keeps their store up until another does, which is for longer than any waits for another, and wakes it
+/// again. Gives the places of the two.
+///
+/// # Errors
+/// As [`Instance::pause`]; where nobody keeps the store up, or nobody else takes that over.
+pub fn pause_keeper(instances: &[Instance]) -> std::io::Result<(usize, usize)> {
+    let keeper = |but: Option<usize>| {
+        let mut others = instances.iter().enumerate().filter(|(place, _)| Some(*place) != but);
+        others.find(|(_, instance)| instance.is_keeper().unwrap_or(false)).map(|(place, _)| place)
+    };
+    let nobody = || Error::other("nobody keeps the store up");
+    let first = until(|| keeper(None)).ok_or_else(nobody)?;
+    let paused = instances.get(first).ok_or_else(nobody)?;
+    paused.pause()?;
+    let second = until(|| keeper(Some(first)));
+    paused.wake()?;
+    Ok((first, second.ok_or_else(nobody)?))
 }
 
 /// Waits until `state` gives something; `None` where that takes too long.

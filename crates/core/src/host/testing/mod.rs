@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub use self::instance::{Answer, Client, Instance, until};
+pub use self::instance::{Answer, Client, Instance, pause_keeper, until};
 pub use self::nginx::Nginx;
 pub use self::round_robin::RoundRobin;
 #[cfg(feature = "object-store")]
