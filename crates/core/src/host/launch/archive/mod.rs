@@ -2,6 +2,7 @@
 
 mod file;
 mod progress;
+mod served_copy;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -11,12 +12,13 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use self::progress::{Amount, Progress};
+use self::served_copy::ServedCopy;
 use super::flags::Flags;
 use super::staging_dir::{self, StagingDir};
-use super::storage;
+use super::storage::{self, Storage, StorageError};
 use crate::archive::{ArchiveError, Checkpoint, Codec, End, Import, Watch, export, give_up};
 use crate::id::SystemIds;
-use crate::kv::end_filling;
+use crate::kv::{OpenError, end_filling};
 use crate::time::{Clock as _, SystemClock};
 
 /// Bytes of an archive between two checkpoints: what an interrupted import reads again at most.
@@ -45,7 +47,7 @@ impl Archive {
             .subcommand(
                 Command::new("export")
                     .about(
-                        "Write everything that a data directory or a shared store holds to a file; the server of a directory is stopped",
+                        "Write everything that a data directory, also while it is served, or a shared store holds to a file",
                     )
                     .arg(file("The file; - for standard output")),
             )
@@ -89,7 +91,20 @@ impl Archive {
                 data.display()
             ));
         }
-        let stores = storage::open(flags).map_err(|error| error.to_string())?;
+        match storage::open(flags) {
+            Ok(stores) => self.write_out(&stores, file),
+            Err(StorageError::KeyValue(OpenError::Locked { .. })) => {
+                let copy = ServedCopy::take(flags, data, self.codec.format().service)?;
+                let stores =
+                    storage::open(&copy.flags(flags)).map_err(|error| error.to_string())?;
+                self.write_out(&stores, file)
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Writes what stores hold to a file.
+    fn write_out(&self, stores: &Storage, file: &Path) -> Result<String, String> {
         let mut progress = Progress::new("written", Amount::default());
         let mut write = |out: &mut dyn Write| {
             let (kv, blobs) = (&*stores.kv, &*stores.blobs);
