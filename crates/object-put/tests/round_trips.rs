@@ -219,6 +219,11 @@ impl Bench {
             let middle = "marker=folders-0500/&start-after=folders-0500/&key-marker=folders-0500/";
             self.get(operation, &format!("{target}&{middle}")).await;
         }
+        let first = self.world.fetch("/versioned?versions&max-keys=1").await;
+        let [key_marker, version] =
+            ["NextKeyMarker", "NextVersionIdMarker"].map(|name| first.element(name).unwrap());
+        let marker = format!("key-marker={key_marker}&version-id-marker={version}");
+        self.get("ListObjectVersions", &format!("/versioned?versions&{marker}")).await;
         let keys = (0..1_000).map(|number| format!("<Object><Key>{}</Key></Object>", key(number)));
         let body = format!("<Delete>{}</Delete>", keys.collect::<String>());
         let digest = STANDARD.encode(Md5::digest(&body));

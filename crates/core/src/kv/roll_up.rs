@@ -75,3 +75,61 @@ pub(super) fn page(
         span.from = beyond.or(span.from);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::kv::{Batch, KeyValue as _, Memory, Tx};
+
+    /// Folders of so many rows each.
+    fn store(folders: usize, rows: usize) -> Memory {
+        let store = Memory::new();
+        let keys = (0..folders * rows).map(|row| format!("{:04}/{}", row / rows, row % rows));
+        for some in keys.collect::<Vec<_>>().chunks(900) {
+            let writes = some.iter().map(|key| (Bytes::from(key.clone()), Some(Bytes::new())));
+            store.commit(Batch { writes: writes.collect(), ..Batch::default() }).wait().unwrap();
+        }
+        store
+    }
+
+    /// The rows that a page of all folders reads, and its scans.
+    fn cost(store: &Memory, folders: usize, is_local: bool) -> (usize, usize) {
+        let rule = RollUp { delimiter: b"/", end: b"|" };
+        let (mut read, mut scans) = (0, 0);
+        let page = page(&Span::default(), &rule, folders, is_local, |span, rows| {
+            let found = store.scan(span, rows)?;
+            (read, scans) = (read + found.rows.len(), scans + 1);
+            Ok(found)
+        });
+        assert_eq!(page.unwrap().rows.len(), folders);
+        (read, scans)
+    }
+
+    #[test]
+    fn a_local_engine_reads_little_for_each_group_however_large_that_is() {
+        let (read, _) = cost(&store(40, 900), 40, true);
+        assert!(read <= 41 * FIRST_ROWS, "{read}");
+    }
+
+    #[test]
+    fn small_groups_of_an_engine_on_another_machine_share_their_round_trips() {
+        let (_, scans) = cost(&store(1_000, 17), 1_000, false);
+        assert!(scans <= 6 + 17_000_usize.div_ceil(ROWS_MAX - 17), "{scans}");
+    }
+
+    #[test]
+    fn a_transaction_shows_its_own_rows_among_those_that_roll_up() {
+        let store = store(3, 20);
+        let mut tx = Tx::new(&store);
+        tx.put("0000a", "own");
+        tx.put("0001/", "own");
+        tx.delete("0002/0");
+        let rule = RollUp { delimiter: b"/", end: b"|" };
+        let page = tx.scan_rolled_up(&Span::default(), &rule, 9).unwrap();
+        let keys: Vec<_> = page.rows.iter().map(|(key, _)| key.as_ref()).collect();
+        assert_eq!(keys, [&b"0000/0"[..], b"0000a", b"0001/", b"0002/1"]);
+        assert!(!page.more);
+    }
+}

@@ -173,7 +173,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("CreateSession", "GET", "session", "", Session, (2, 0)),
     bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads), (4, 0)),
     // Buckets: what is in them.
-    bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (5, 0)),
+    bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (6, 0)),
     bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
     // Each key is looked at by itself.
     largest(bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1)), (22, 20), "1,000 keys"),

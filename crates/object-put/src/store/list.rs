@@ -182,11 +182,13 @@ pub(super) fn rolled_up(
 /// Tells whether a key has a version at the place `sequence`, or a newer one.
 fn has_since(tx: &mut Tx<'_>, bucket: u64, key: &str, sequence: u64) -> Result<bool, Error> {
     let place = (bucket, key.as_bytes().to_vec());
-    if CURRENT.peek(tx, &place)?.is_some_and(|object| object.version.sequence >= sequence) {
-        return Ok(true);
-    }
-    let (rows, _) = NONCURRENT.scan(tx, &NONCURRENT.span(&place), 1)?;
-    Ok(rows.iter().any(|(_, version)| version.version.sequence >= sequence))
+    let (current, newest) = (CURRENT.span(&place), NONCURRENT.span(&place));
+    let pages = tx.scan_many(&[(&current, 1), (&newest, 1)])?;
+    let current = pages.first().into_iter().flat_map(|page| &page.rows);
+    let newest = pages.get(1).into_iter().flat_map(|page| &page.rows);
+    let current = current.map(|(key, row)| CURRENT.decode(key, row));
+    let mut versions = current.chain(newest.map(|(key, row)| NONCURRENT.decode(key, row)));
+    versions.try_fold(false, |found, row| Ok(found || row?.version.sequence >= sequence))
 }
 
 /// The rows of a listing in their order: of each key the current object, then the others, newest first.
