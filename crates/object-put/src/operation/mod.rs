@@ -133,7 +133,7 @@ pub struct Operation {
     pub sets_properties: bool,
     /// The round trips to a store on another machine that a request costs at most, but for those of [`Operation::largest`].
     pub round_trips: RoundTrips,
-    /// What the largest request costs, where that is done in steps, and what makes it the largest.
+    /// The cost of the largest request, where that is done in steps, and what makes it the largest.
     pub largest: Option<(RoundTrips, &'static str)>,
     /// The way in which it is done.
     pub run: Run,
