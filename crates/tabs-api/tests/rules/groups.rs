@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::bench::{Bench, names};
+use crate::bench::Bench;
 
 #[test]
 fn whatever_makes_a_hidden_tab_active_shows_its_group_first() {
