@@ -117,13 +117,16 @@ class Whole(Folder):
         names = self.fill(server)
         before = self.answers(server, *names)
         self.assertIn("Zeppelin", before["search?part=snippet&q=zeppelin&type=video"])
-        said = self.refused("export", self.folder / "busy", "--data", self.folder / "first")
-        self.assertIn("in use by another process", said)
+        # Its service is not where the flags say; then it is, and gives a copy of what it has.
+        said = self.refused("export", self.folder / "busy", "--data", self.folder / "first", "--port", "9")
+        self.assertIn("is served, and not copied", said)
+        self.done("export", self.folder / "served", "--data", self.folder / "first", "--port", server.url.rpartition(":")[2])
         server.stop()
 
         self.done("export", self.folder / "one", "--data", self.folder / "first")
         self.assertEqual((self.folder / "one").stat().st_mode & 0o777, 0o600)
         text = (self.folder / "one").read_bytes()
+        self.assertEqual((self.folder / "served").read_bytes(), text)
         self.assertNotIn(TOKEN.encode(), text)
         self.assertNotIn(KEY.encode(), text)
         self.done("import", "-", "--data", self.folder / "second", input=text)
