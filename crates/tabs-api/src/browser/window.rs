@@ -172,6 +172,13 @@ impl Window {
         self.state == "fullscreen"
     }
 
+    /// Makes another tab active in place of one that leaves: of those that were highlighted with it the leftmost, else a successor.
+    pub fn hand_over(&mut self, successor: Option<TabId>) {
+        let mate = self.tabs.iter().find(|tab| self.highlighted.contains(tab)).copied();
+        self.active = mate.or(successor);
+        self.highlighted.extend(self.active);
+    }
+
     /// The index of a tab.
     #[must_use]
     pub fn index_of(&self, tab: TabId) -> Option<usize> {

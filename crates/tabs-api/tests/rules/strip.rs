@@ -108,3 +108,40 @@ fn pages_of_new_tabs_close_behind_the_others_of_a_call() {
     let gone = events.iter().filter(|(name, _)| name == "tabs.onRemoved");
     assert_eq!(gone.map(|(_, args)| args[0].clone()).collect::<Vec<_>>(), [second, first]);
 }
+
+/// The tab that each window shows.
+fn active(bench: &mut Bench) -> Vec<Value> {
+    let tabs = bench.call("tabs.query", json!([{ "active": true }]));
+    tabs.as_array().unwrap().iter().map(|tab| tab["id"].clone()).collect()
+}
+
+#[test]
+fn what_a_tab_opened_counts_as_its_sibling_once_it_goes() {
+    for leaves in ["tabs.remove", "tabs.move", "windows.create"] {
+        let mut bench = Bench::new();
+        let parent = bench.open("about:blank");
+        bench.call("tabs.update", json!([parent, { "openerTabId": bench.first }]));
+        let child = json!([{ "url": "about:blank", "active": false, "openerTabId": parent }]);
+        let child = bench.call("tabs.create", child)["id"].clone();
+        let other = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+        bench.call("tabs.update", json!([parent, { "active": true }]));
+        let args = match leaves {
+            "tabs.remove" => json!([parent]),
+            "tabs.move" => json!([parent, { "windowId": other["id"], "index": -1 }]),
+            _ => json!([{ "tabId": parent }]),
+        };
+        bench.call(leaves, args);
+        assert_eq!(active(&mut bench)[0], child, "{leaves}");
+    }
+}
+
+#[test]
+fn an_active_tab_that_an_extension_unhighlights_hands_over_to_the_one_made_first_discarded_or_not()
+{
+    let mut bench = Bench::new();
+    let last = [bench.open("about:blank"), bench.open("about:blank")][1];
+    let first = bench.call("tabs.discard", json!([bench.first]))["id"].clone();
+    bench.call("tabs.highlight", json!([{ "tabs": [2, 0, 1] }]));
+    bench.call("tabs.update", json!([last, { "highlighted": false }]));
+    assert_eq!(active(&mut bench), [first]);
+}

@@ -93,7 +93,6 @@ impl Browser {
 
     /// Forgets a tab that stands nowhere any more.
     fn forget_tab(&mut self, id: TabId) {
-        self.pass_on_openers(id);
         let related: Vec<_> = self.related_pages(id).collect();
         self.strips.remove_tab(id);
         // It may have been the one that kept another from freezing.

@@ -28,6 +28,11 @@ impl Removal {
             shifts_highlight: removals.iter().any(|removal| removal.shifts_highlight),
         }
     }
+
+    /// The same where the active tab had handed over to this one before.
+    pub(in crate::browser) const fn handed_over_to(self, next: Option<TabId>) -> Self {
+        Self { next, ..self }
+    }
 }
 
 impl Browser {
@@ -40,22 +45,20 @@ impl Browser {
         if self.focused_tab() == Some(id) {
             self.note_unfocused();
         }
+        // What it opened counts from here on as opened by its own opener: as its siblings, when it comes to who is active next.
+        self.pass_on_openers(id);
         let window = self.tab(id)?.window;
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let was_active = state.active == Some(id);
         let places = state.selected_places();
-        let successor = if was_active { self.strips.successor(state, index, group) } else { None };
+        let successor =
+            was_active.then(|| self.strips.successor(state, index..index + 1, group)).flatten();
         let state = self.window_mut(window)?;
         state.tabs.retain(|other| *other != id);
         state.highlighted.remove(&id);
         if was_active {
-            // Others that were highlighted with it go first: the leftmost of them becomes active.
-            let mate = state.tabs.iter().find(|tab| state.highlighted.contains(tab)).copied();
-            state.active = mate.or(successor);
-            if mate.is_none() {
-                state.highlighted = successor.into_iter().collect();
-            }
+            state.hand_over(successor);
         }
         Ok(Removal {
             window,
@@ -63,6 +66,29 @@ impl Browser {
             next: state.active.filter(|_| was_active),
             shifts_highlight: !was_active && state.selected_places() != places,
         })
+    }
+
+    /// Makes another tab active, if the active one is among tabs that stand side by side and are about to leave together. Nothing is told.
+    pub(in crate::browser) fn hand_over_before_leaving(
+        &mut self,
+        window: WindowId,
+        leaving: &[TabId],
+    ) -> Result<Option<TabId>, Error> {
+        let state = self.window(window)?;
+        let first = leaving.first().and_then(|first| state.index_of(*first));
+        let Some((active, first)) =
+            state.active.filter(|active| leaving.contains(active)).zip(first)
+        else {
+            return Ok(None);
+        };
+        let successor = self.strips.successor(state, first..first + leaving.len(), None);
+        if self.focused_tab() == Some(active) {
+            self.note_unfocused();
+        }
+        let state = self.window_mut(window)?;
+        state.highlighted.retain(|tab| !leaving.contains(tab));
+        state.hand_over(successor);
+        Ok(state.active)
     }
 
     /// Shows the group of the tab that is active after a removal, also where it was before: the browser activates it anew.

@@ -86,7 +86,9 @@ impl Browser {
             return Ok(Highlighting::Changed);
         }
         set.remove(&id);
-        let next = active.filter(|active| *active != id).or_else(|| set.first().copied());
+        // A tab that was discarded has another id, and is as old as before.
+        let oldest = set.iter().min_by_key(|id| self.strips.tab(**id).map(|tab| tab.stable_id));
+        let next = active.filter(|active| *active != id).or_else(|| oldest.copied());
         let Some(next) = next else { return Ok(Highlighting::IsTheOnlyOne) };
         self.select(next, set)?;
         Ok(Highlighting::Changed)

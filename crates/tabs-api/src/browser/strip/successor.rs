@@ -1,4 +1,6 @@
-//! The tab that becomes active when the active one goes.
+//! The tab that becomes active when the active one goes, alone or with others that stand beside it.
+
+use std::ops::Range;
 
 use super::Strips;
 use crate::browser::tab::Tab;
@@ -6,39 +8,37 @@ use crate::browser::window::Window;
 use crate::id::{GroupId, TabId};
 
 impl Strips {
-    /// The tab that becomes active when the active one at `index` goes, which was a member of `group`.
+    /// The tab that becomes active when those in `leaving` go, the active one among them: those of a whole group, or a single member of `group`.
     pub(super) fn successor(
         &self,
         window: &Window,
-        index: usize,
+        leaving: Range<usize>,
         group: Option<GroupId>,
     ) -> Option<TabId> {
         let tab_at = |index: usize| self.tab_at(window, index);
-        let is_open = |tab: &Tab| !self.is_hidden(tab);
-        let going = tab_at(index)?;
-        if let Some(opener) = going.opener {
-            let mut outward = (index + 1..window.tabs.len()).chain((0..index).rev());
-            let sibling =
-                outward.find_map(|index| tab_at(index).filter(|tab| tab.opener == Some(opener)));
-            if let Some(sibling) = sibling.filter(|tab| is_open(tab)) {
-                return Some(sibling.id);
-            }
-            if let Some(parent) =
-                self.tab(opener).filter(|tab| tab.window == window.id && is_open(tab))
-            {
-                return Some(parent.id);
-            }
-        }
+        let is_open = |tab: &&Tab| !self.is_hidden(tab);
+        let outward = || {
+            let right = leaving.end..window.tabs.len();
+            right.chain((0..leaving.start).rev()).filter_map(tab_at)
+        };
+        let going: Vec<_> = leaving.clone().filter_map(tab_at).collect();
+        let ids: Vec<_> = going.iter().map(|tab| tab.id).collect();
+        let openers: Vec<_> = going.iter().filter_map(|tab| tab.opener).collect();
+        let opened_by = |openers: &[TabId]| {
+            let is_child = |tab: &&Tab| tab.opener.is_some_and(|id| openers.contains(&id));
+            outward().find(is_child).filter(is_open)
+        };
+        let stays_here = |tab: &&Tab| tab.window == window.id && !ids.contains(&tab.id);
+        let parent = || {
+            let parents = openers.iter().filter_map(|id| self.tab(*id));
+            parents.filter(stays_here).find(is_open)
+        };
         // One of the same group is taken even where that is hidden: it is shown then.
-        let mates = |tab: &&Tab| tab.group.is_some() && tab.group == group;
-        if let Some(mate) =
-            tab_at(index + 1).filter(mates).or_else(|| tab_at(index.checked_sub(1)?).filter(mates))
-        {
-            return Some(mate.id);
-        }
-        let right = (index + 1..window.tabs.len()).filter_map(tab_at).find(|tab| is_open(tab));
-        let left = (0..index).rev().filter_map(tab_at).find(|tab| is_open(tab));
-        let any = tab_at(index + 1).or_else(|| tab_at(index.checked_sub(1)?));
-        right.or(left).or(any).map(|tab| tab.id)
+        let before = leaving.start.checked_sub(1);
+        let beside = || tab_at(leaving.end).into_iter().chain(before.and_then(tab_at));
+        let mate = || beside().find(|tab| tab.group.is_some() && tab.group == group);
+        let next = opened_by(&ids).or_else(|| opened_by(&openers)).or_else(parent).or_else(mate);
+        let next = next.or_else(|| outward().find(is_open)).or_else(|| beside().next());
+        next.map(|tab| tab.id)
     }
 }

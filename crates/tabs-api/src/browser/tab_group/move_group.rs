@@ -47,8 +47,11 @@ impl Browser {
         let moved = Group { window: target, ..group.clone() };
         // All leave before the source tells who is active there now, and the one that was stays so where they arrive.
         let active = self.window(group.window)?.active.filter(|active| members.contains(active));
+        let next = self.hand_over_before_leaving(group.window, members)?;
+        next.map_or(Ok(()), |next| self.expand_around(next))?;
         let left = members.iter().rev().map(|id| self.take_out(*id));
-        let left = left.collect::<Result<Vec<_>, _>>()?;
+        let left = left.map(|removal| Ok(removal?.handed_over_to(next)));
+        let left = left.collect::<Result<Vec<_>, Error>>()?;
         self.settle_left_window(&left)?;
         self.strips.add_group(moved.clone());
         for (index, id) in (at..).zip(members) {

@@ -68,8 +68,7 @@ impl Browser {
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, &[])?;
         let removal = self.remove_from_strip(id, group)?;
-        // What it opened stays behind, and what opened it does.
-        self.pass_on_openers(id);
+        // What opened it stays behind.
         self.tab_mut(id)?.opener = None;
         let (window, index) = (removal.window, removal.index);
         self.show_group_of_active(&removal)?;
