@@ -80,6 +80,11 @@ pub enum Error {
     /// A window most of which would not be on the screen.
     #[error("Invalid value for bounds. Bounds must be at least 50% within visible screen space.")]
     OffScreen,
+    /// A window that the user could not leave. The sentence is the browser's.
+    #[error(
+        "Cannot lock window to fullscreen or close a locked fullscreen window without lockWindowFullscreenPrivate manifest permission"
+    )]
+    LockedFullscreen,
     /// A window of a page that is to know its opener, made by a worker, which is no page. The sentence is the browser's.
     #[error("Cannot specify setSelfAsOpener Service Worker extension.")]
     WorkerAsOpener,

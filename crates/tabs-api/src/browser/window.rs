@@ -93,8 +93,8 @@ impl Screen {
         let down = overlap(place.top, place.height, self.height);
         // The browser counts areas with 32 bits, and shows none that is larger.
         let area = place.width.checked_mul(place.height);
-        let area = area.filter(|area| *area <= i64::from(i32::MAX));
-        area.is_some_and(|area| across * down >= area / 2)
+        let area = area.filter(|area| (1..=i64::from(i32::MAX)).contains(area));
+        area.is_some_and(|area| 2 * across * down >= area)
     }
 
     /// The place nearest to this one that is wholly on the screen, for a window that is no larger than it.
@@ -269,7 +269,8 @@ mod tests {
             (place(0, 651, 1_000, 700), false),
             (place(0, 0, 2_800, 700), true),
             (place(0, 0, 2_802, 700), false),
-            (place(5_000, 5_000, 0, 0), true),
+            (place(10, 10, 0, 0), false),
+            (place(-1, 10, 1, 1), false),
             (place(0, 0, i64::from(i32::MAX), 2), false),
         ] {
             assert_eq!(screen.shows(place), is_shown, "{place:?}");

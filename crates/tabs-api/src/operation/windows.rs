@@ -153,11 +153,11 @@ pub(super) const CREATE: Operation = Operation::new(
 
 /// Opens a window with a new tab, with one for each URL, or with a tab that exists.
 fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    check_state(call, 0)?;
     let urls = call.texts(0, "url").into_iter();
     let urls = urls.map(|text| call.url(browser, text)).collect::<Result<Vec<_>, _>>()?;
     let incognito = call.boolean(0, "incognito").unwrap_or(false);
     let urls = if incognito { allowed_incognito(urls)? } else { urls };
+    check_state(call, 0)?;
     let tab = call.number(0, "tabId");
     let tab = tab.map(|id| browser.tab(TabId(id))).transpose()?.map(|tab| (tab.id, tab.window));
     if let Some((_, window)) = tab {
@@ -165,6 +165,9 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         if browser.window(window)?.incognito != incognito {
             return Err(Error::OtherProfile);
         }
+    }
+    if call.text(0, "state") == Some("locked-fullscreen") {
+        return Err(Error::LockedFullscreen);
     }
     let is_popup = matches!(call.text(0, "type"), Some("popup" | "panel"));
     let kind = if is_popup { WindowKind::Popup } else { WindowKind::Normal };
@@ -176,10 +179,11 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     let window = browser.open_window(kind, incognito, placement)?;
     match tab {
-        Some((tab, _)) => browser.fill_window_with(window, tab)?,
-        // Without a page such a window stays empty.
+        Some((tab, _)) if urls.is_empty() => browser.fill_window_with(window, tab)?,
+        Some((tab, _)) if !is_popup => browser.fill_window_in_front_of(window, &urls, tab)?,
+        // Without a page such a window stays empty; with one it takes no tab.
         None if is_popup && urls.is_empty() => {}
-        None => browser.fill_window(window, &urls)?,
+        _ => browser.fill_window(window, &urls)?,
     }
     let is_minimized = asked.state.as_deref() == Some("minimized");
     // A new tab's page takes the keys as it opens, and with them the focus, also where the window was to stay behind. That of incognito windows does not.
@@ -297,7 +301,11 @@ fn placement(call: &Call<'_>, options: usize) -> WindowPlacement {
         top: call.number(options, "top"),
         width: call.number(options, "width"),
         height: call.number(options, "height"),
-        state: call.text(options, "state").map(str::to_owned),
+        // Without the permission to lock a window it only fills the screen.
+        state: call.text(options, "state").map(|state| match state {
+            "locked-fullscreen" => "fullscreen".to_owned(),
+            state => state.to_owned(),
+        }),
     }
 }
 

@@ -113,6 +113,8 @@ fn a_window_goes_only_where_most_of_it_is_to_be_seen() {
         (json!({ "left": -401, "top": 0, "width": 800, "height": 700 }), true),
         (json!({ "width": 5000 }), false),
         (json!({ "left": 0, "width": 2801 }), true),
+        (json!({ "width": 0, "height": 0 }), true),
+        (json!({ "left": -1, "top": 10, "width": 1, "height": 1 }), true),
     ] {
         let (made, _) = bench.step("windows.create", json!([place]));
         let refused = made["error"]["message"].as_str().unwrap_or_default();
@@ -129,4 +131,39 @@ fn a_worker_opens_no_window_that_is_to_know_its_opener() {
     let made = json!([{ "url": "about:blank", "setSelfAsOpener": true }]);
     let refusal = bench.refused("windows.create", made);
     assert_eq!(refusal, "Cannot specify setSelfAsOpener Service Worker extension.");
+}
+
+#[test]
+fn a_window_that_is_made_of_a_tab_and_pages_shows_the_pages_before_it() {
+    let mut bench = Bench::new();
+    let tab = bench.open("about:blank");
+    let made = json!([{ "tabId": tab, "url": ["http://a.test/a.html", "about:blank"] }]);
+    let made = bench.call("windows.create", made);
+    let tabs = made["tabs"].as_array().unwrap();
+    assert_eq!(tabs.len(), 3);
+    assert_eq!((&tabs[0]["active"], &tabs[2]["id"]), (&json!(true), &json!(tab)));
+    // A popup with a page takes no tab.
+    let popup = json!([{ "tabId": tab, "url": "http://a.test/a.html", "type": "popup" }]);
+    let popup = bench.call("windows.create", popup);
+    assert_eq!(popup["tabs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(bench.call("tabs.get", json!([tab]))["windowId"], made["id"]);
+}
+
+#[test]
+fn what_a_new_window_may_not_be_is_refused_in_the_order_of_the_browser() {
+    let mut bench = Bench::new();
+    let state = "Invalid value for state";
+    for (data, sentence) in [
+        (
+            json!({ "url": "http://", "state": "minimized", "focused": true }),
+            "Invalid url: \"http://\".",
+        ),
+        (json!({ "tabId": 1, "state": "minimized", "focused": true }), state),
+        (json!({ "tabId": 1, "state": "locked-fullscreen" }), "No tab with id: 1."),
+        (json!({ "state": "locked-fullscreen", "focused": false }), state),
+    ] {
+        assert_eq!(bench.refused("windows.create", json!([data])), sentence, "{data}");
+    }
+    let locked = bench.refused("windows.create", json!([{ "state": "locked-fullscreen" }]));
+    assert!(locked.starts_with("Cannot lock window to fullscreen"), "{locked}");
 }

@@ -241,11 +241,17 @@ impl Browser {
         Ok(copy)
     }
 
-    /// Opens pages in a new window, the opener of each being the one before it; the first is active in the end. A popup has no
-    /// strip: it shows the first page alone, and the others become tabs of a normal window.
+    /// Opens pages in a new window, the first of which is active in the end.
     pub(crate) fn fill_window(&mut self, window: WindowId, urls: &[String]) -> Result<(), Error> {
+        let first = self.open_pages(window, urls)?;
+        if self.window(window)?.active == Some(first) { Ok(()) } else { self.activate(first) }
+    }
+
+    /// Opens pages in a new window, the opener of each being the one before it, and tells the first of their tabs. A popup has no strip: it shows the
+    /// first page alone, and the others become tabs of a normal window.
+    pub(super) fn open_pages(&mut self, window: WindowId, urls: &[String]) -> Result<TabId, Error> {
         let Some((url, others)) = urls.split_first() else {
-            return self.fill_window(window, &[NEW_TAB.to_owned()]);
+            return self.open_pages(window, &[NEW_TAB.to_owned()]);
         };
         let first = self.add_tab(window);
         self.load_first_page(first, url);
@@ -256,14 +262,14 @@ impl Browser {
                 let normal = self.normal_window(window)?;
                 self.open_at_end(normal, first, Some(url))?;
             }
-            return Ok(());
+            return Ok(first);
         }
         let mut opener = first;
         for url in others {
             self.forget_openers(window);
             opener = self.open_at_end(window, opener, Some(url))?;
         }
-        if others.is_empty() { Ok(()) } else { self.activate(first) }
+        Ok(first)
     }
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.

@@ -56,6 +56,18 @@ impl Browser {
         Ok(())
     }
 
+    /// Opens pages in a new window, and brings a tab of another one behind them; the first page is active in the end.
+    pub(crate) fn fill_window_in_front_of(
+        &mut self,
+        window: WindowId,
+        urls: &[String],
+        tab: TabId,
+    ) -> Result<(), Error> {
+        let first = self.open_pages(window, urls)?;
+        self.transfer(tab, window, None)?;
+        if self.window(window)?.active == Some(first) { Ok(()) } else { self.activate(first) }
+    }
+
     /// Takes a tab out of its window, for another one.
     fn detach(&mut self, id: TabId) -> Result<(), Error> {
         let removal = self.take_out(id)?;
