@@ -322,6 +322,12 @@ impl Tab {
     /// True if its page was never asked for, and is to load when its turn comes.
     #[must_use]
     pub fn waits_for_turn(&self) -> bool {
+    /// The URL that it is on its way to, as far as the interface shows that.
+    #[must_use]
+    pub fn shown_pending(&self) -> Option<&Arc<str>> {
+        self.pending.as_ref().filter(|pending| pending.is_shown).map(|pending| &pending.url)
+    }
+
         self.status == Status::Unloaded && !self.discarded
     }
 

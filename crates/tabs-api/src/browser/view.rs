@@ -41,11 +41,7 @@ impl Browser {
             last_accessed: tab.last_accessed,
             status: self.shown_status(tab),
             url: Some(Arc::clone(&tab.url)),
-            pending_url: tab
-                .pending
-                .as_ref()
-                .filter(|pending| pending.is_shown)
-                .map(|pending| Arc::clone(&pending.url)),
+            pending_url: tab.shown_pending().cloned(),
             title: Some(Arc::clone(&tab.title)),
             icon: tab.icon.clone(),
             width: if shows_pixels { window.bounds.width } else { 0 },

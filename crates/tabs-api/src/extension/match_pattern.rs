@@ -231,61 +231,55 @@ pub fn glob(pattern: &str, text: &str, rich: bool) -> bool {
     if !rich || !pattern.contains(['?', '\\']) {
         return stars(pattern, text);
     }
-    let mut tokens = Vec::new();
-    let mut characters = pattern.chars();
-    while let Some(character) = characters.next() {
-        tokens.push(match character {
-            '*' => Token::Many,
-            '?' => Token::Maybe,
-            '\\' => Token::One(characters.next().unwrap_or('\\')),
-            other => Token::One(other),
-        });
-    }
-    // Which tokens may come next after each character: linear in text times pattern, whatever the pattern is.
-    let mut at: Vec<bool> = vec![false; tokens.len() + 1];
-    if let Some(first) = at.first_mut() {
-        *first = true;
-    }
-    close(&tokens, &mut at);
-    let mut next = vec![false; tokens.len() + 1];
-    for character in text.chars() {
-        next.fill(false);
-        for (place, token) in tokens.iter().enumerate() {
-            if at.get(place) != Some(&true) {
-                continue;
-            }
-            let reached = match token {
-                Token::Many => place,
-                Token::Maybe => place + 1,
-                Token::One(wanted) if *wanted == character => place + 1,
-                Token::One(_) => continue,
-            };
-            if let Some(slot) = next.get_mut(reached) {
-                *slot = true;
-            }
-        }
-        close(&tokens, &mut next);
-        std::mem::swap(&mut at, &mut next);
-    }
-    at.last() == Some(&true)
-}
-
-enum Token {
-    One(char),
-    Maybe,
-    Many,
-}
-
-/// Adds the places that are reached without a character.
-fn close(tokens: &[Token], at: &mut [bool]) {
-    for (place, token) in tokens.iter().enumerate() {
-        if at.get(place) == Some(&true)
-            && matches!(token, Token::Many | Token::Maybe)
-            && let Some(slot) = at.get_mut(place + 1)
-        {
-            *slot = true;
+    let (pattern, text): (Vec<_>, Vec<_>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut pattern, mut text) = (pattern.as_slice(), text.as_slice());
+    loop {
+        let ordinary = pattern.iter().position(|sign| !is_wildcard(*sign));
+        let (wild, rest) = pattern.split_at(ordinary.unwrap_or(pattern.len()));
+        let reach = if wild.contains(&'*') { text.len() } else { wild.len() };
+        match nearest(rest, text, reach) {
+            Some(([], _)) => return true,
+            Some(left) => (pattern, text) = left,
+            None => return false,
         }
     }
+}
+
+const fn is_wildcard(sign: char) -> bool {
+    matches!(sign, '*' | '?')
+}
+
+/// The rest of a pattern and of a text behind the nearest place, at most `reach` characters ahead, at which the text goes on as the pattern does up to its
+/// next wildcard, or to the end of both. The browser looks for no other place once it has found one.
+fn nearest<'s>(
+    pattern: &'s [char],
+    text: &'s [char],
+    reach: usize,
+) -> Option<(&'s [char], &'s [char])> {
+    // As in the browser, a backslash at the very end escapes the first sign of the pattern at the next place.
+    let mut is_escaped = false;
+    for start in 0..=reach.min(text.len()) {
+        let (mut wanted, mut found) = (pattern, text.get(start..)?);
+        loop {
+            match (wanted, found) {
+                ([], []) => return Some((wanted, found)),
+                ([], _) => break,
+                ([sign, ..], _) if !is_escaped && is_wildcard(*sign) => {
+                    return Some((wanted, found));
+                }
+                (['\\', rest @ ..], _) if !is_escaped => (is_escaped, wanted) = (true, rest),
+                ([sign, rest @ ..], [letter, others @ ..]) if sign == letter => {
+                    (is_escaped, wanted, found) = (false, rest, others);
+                }
+                (_, []) => return None,
+                _ => {
+                    is_escaped = false;
+                    break;
+                }
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -337,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn title_globs_match_the_whole_title() {
+    fn title_globs_match_the_whole_title_as_the_browser_looks_for_them() {
         for (pattern, text, matches) in [
             ("Page A", "Page A", true),
             ("page a", "Page A", false),
@@ -347,6 +341,19 @@ mod tests {
             ("Page A?", "Page A", true),
             ("a\\*b", "a*b", true),
             ("a\\*b", "axb", false),
+            ("a*b?c", "abXbc", false),
+            ("*b?c", "abXbc", false),
+            ("a*X?c", "abXbc", true),
+            ("a*?c", "abXbc", true),
+            ("*?????", "abXbc", true),
+            ("??????", "abXbc", true),
+            ("????", "abXbc", false),
+            ("abXbc\\", "abXbc", true),
+            ("a*\\bc", "abXbc", true),
+            ("*\\", "abXbc", false),
+            ("*\\", "Page A", true),
+            ("ab\\", "ab\\\\", false),
+            ("a*\\?", "ab*?", true),
         ] {
             assert_eq!(glob(pattern, text, true), matches, "{pattern} {text}");
         }

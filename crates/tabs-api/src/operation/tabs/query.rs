@@ -163,16 +163,19 @@ impl<'c> Filter<'c> {
             && self.takes_content(tab, access)
     }
 
-    /// Title and URL: what the caller may not see is ignored by the specification, and never matches in the browser.
+    /// Title and URL: what the caller may not see is ignored by the specification, and never matches in the browser. The URL that a tab is on its
+    /// way to counts as well.
     fn takes_content(&self, tab: &Tab, access: &Access<'_>) -> bool {
-        if self.title.is_none() && self.patterns.is_empty() {
-            return true;
-        }
-        if !access.sees(tab.id.0, &tab.url) {
-            return self.ignores_hidden;
-        }
-        self.title.is_none_or(|pattern| glob(pattern, &tab.title, true))
+        let sees_page = access.sees(tab.id.0, &tab.url);
+        let is_let = !sees_page && self.ignores_hidden;
+        let matches = |url: &str| self.patterns.iter().any(|pattern| pattern.matches(url));
+        let leads_there =
+            || tab.shown_pending().is_some_and(|url| access.sees(tab.id.0, url) && matches(url));
+        let has_title = |pattern| is_let || sees_page && glob(pattern, &tab.title, true);
+        self.title.is_none_or(has_title)
             && (self.patterns.is_empty()
-                || self.patterns.iter().any(|pattern| pattern.matches(&tab.url)))
+                || is_let
+                || sees_page && matches(&tab.url)
+                || leads_there())
     }
 }
