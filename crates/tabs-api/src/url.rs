@@ -51,6 +51,32 @@ fn host_and_port(text: &str) -> Option<String> {
     url.ok().map(Into::into)
 }
 
+/// The start of the address at which the source of a page is shown.
+const SOURCE: &str = "view-source:";
+
+const KILLING_HOSTS: [&str; 5] =
+    ["quit", "restart", "inducebrowsercrashforrealz", "uithreadhang", "delayeduithreadhang"];
+
+const KILLING_PAGES: [&str; 8] = [
+    "crash",
+    "crashdump",
+    "checkcrash",
+    "badcastcrash",
+    "kill",
+    "hang",
+    "shorthang",
+    "memory-exhaust",
+];
+
+/// Pages that the browser answers by doing something to its own process for graphics, and not by going anywhere.
+const ORDERS: [&str; 3] = ["chrome://gpuclean/", "chrome://gpucrash/", "chrome://gpuhang/"];
+
+/// True for an address that leads nowhere, as the browser takes it for an order.
+#[must_use]
+pub fn is_order(url: &str) -> bool {
+    ORDERS.contains(&url)
+}
+
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &Url) -> Result<(), Error> {
     let name = url.host_str().unwrap_or_else(|| url.path()).trim_matches('/');
@@ -105,7 +131,19 @@ fn shown(url: &Url) -> String {
 /// True for a page of the machine's files, or the source of one.
 #[must_use]
 pub fn is_file(url: &str) -> bool {
-    url.strip_prefix("view-source:").unwrap_or(url).starts_with("file:")
+    page_of_source(url).starts_with("file:")
+}
+
+/// The address of a page whose source is shown; any other one as it is.
+#[must_use]
+pub fn page_of_source(url: &str) -> &str {
+    url.strip_prefix(SOURCE).unwrap_or(url)
+}
+
+/// True for the source of a page.
+#[must_use]
+pub fn is_source(url: &str) -> bool {
+    url.starts_with(SOURCE)
 }
 
 /// The key of zoom levels: the host; for pages without one, scheme and path.
@@ -188,9 +226,6 @@ pub fn unescaped(text: &str) -> String {
     }
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
-
-/// The start of the address at which the source of a page is shown.
-const SOURCE: &str = "view-source:";
 
 /// The address that a navigation comes to which stays in the document, because the two differ in their fragment alone and the second has
 /// one. Where the source of a page is shown, it stays so.

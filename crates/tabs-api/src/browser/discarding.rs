@@ -120,6 +120,7 @@ impl Browser {
     fn replace_tab(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
         let (new, window) = (tab.id, tab.window);
         self.incognito.add_tab(new, window);
+        self.end_languages(old);
         self.pass_on_openers(old);
         // What it opened in another window stays what it opened.
         for child in self.strips.tabs_mut().filter(|tab| tab.opener == Some(old)) {

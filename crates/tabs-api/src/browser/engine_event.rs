@@ -81,11 +81,12 @@ impl Browser {
 
     fn on_page_event(&mut self, id: TabId, event: PageEvent) {
         match event {
-            PageEvent::Committed { url, is_same_document, language, frames } => {
+            PageEvent::Committed { url, is_same_document, language, is_error, frames } => {
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.language =
                         language.or_else(|| tab.language.take().filter(|_| is_same_document));
                     if !is_same_document {
+                        tab.shows_error = is_error;
                         tab.frames = frames.into_iter().map(Into::into).collect();
                     }
                 }

@@ -247,6 +247,10 @@ impl Browser {
         let Some(pending) = tab.pending.take() else {
             return;
         };
+        self.end_languages(id);
+        let Some(tab) = self.strips.tab_mut(id) else {
+            return;
+        };
         let is_same_url = *tab.url == *url;
         let committed = Arc::<str>::from(url);
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));

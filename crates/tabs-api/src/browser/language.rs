@@ -1,5 +1,6 @@
 //! The language of a tab's page. Whoever asks for it waits for a page that is loading, and for one that was never shown in a window in front.
-//! It is read once, and then known for as long as the page stays, is loaded again or is kept for going back to it.
+//! It is read once, and then known for as long as the page stays, is loaded again or is kept for going back to it. Who waits has an empty one with the next
+//! commit.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,10 @@ use crate::browser::tab::{Status, Tab};
 use crate::browser::{Browser, Compat};
 use crate::error::Error;
 use crate::id::{RequestId, TabId};
+use crate::url::is_source;
+
+/// Pages of the browser's own, which has a language for each of its users.
+const WITHOUT_LANGUAGE: [&str; 4] = ["chrome:", "chrome-native:", "devtools:", "about:blank"];
 
 /// Calls that wait for the page of a tab.
 #[derive(Debug, Default)]
@@ -29,16 +34,14 @@ impl Browser {
         if is_unloaded && !tab.discarded && self.compat == Compat::Browser {
             return Err(Error::NotLoaded);
         }
-        let has_language =
-            ["http:", "https:", "file:", "data:"].iter().any(|scheme| tab.url.starts_with(scheme));
-        if !has_language {
+        if tab.url.is_empty() || WITHOUT_LANGUAGE.iter().any(|page| tab.url.starts_with(page)) {
             return Err(Error::NoLanguage);
         }
         // Spec tabs-api §4: what is unknown is `und`; the browser waits until the page is there.
         if is_unloaded && self.compat == Compat::Spec {
             return Ok(Answer::Value("und".into()));
         }
-        if is_settled(tab) {
+        if self.has_language(tab) {
             return Ok(Answer::Value(language_of(tab).into()));
         }
         let request = self.next_request();
@@ -57,14 +60,29 @@ impl Browser {
 
     /// Answers those who wait for the language of a tab's page, if it is there and was shown.
     pub(super) fn answer_languages(&mut self, id: TabId) {
-        let Some(tab) = self.strips.tab_mut(id).filter(|tab| is_settled(tab)) else {
+        if !self.strips.tab(id).is_some_and(|tab| self.has_language(tab)) {
             return;
-        };
+        }
+        let Some(tab) = self.strips.tab_mut(id) else { return };
         tab.knows_language = true;
         let language = language_of(tab).to_owned();
         let waiting: Vec<_> = self.languages.take(id).collect();
         for request in waiting {
             self.answer(request, Ok(Answer::Value(language.clone().into())));
+        }
+    }
+
+    /// True once the language of a tab's page was read. That of an error or of a page's source the browser never reads.
+    fn has_language(&self, tab: &Tab) -> bool {
+        let is_read = !tab.shows_error && !is_source(&tab.url);
+        is_settled(tab) && (is_read || self.compat == Compat::Spec)
+    }
+
+    /// Gives those who wait for the language of a tab's page an empty one, as that page is left, loaded anew or gone.
+    pub(super) fn end_languages(&mut self, id: TabId) {
+        let waiting: Vec<_> = self.languages.take(id).collect();
+        for request in waiting {
+            self.answer(request, Ok(Answer::Value("".into())));
         }
     }
 }

@@ -232,6 +232,8 @@ pub struct Tab {
     pub zoom: ZoomState,
     /// The declared or detected language of its page.
     pub language: Option<String>,
+    /// True if it shows the browser's own page in place of one that could not be loaded.
+    pub shows_error: bool,
     /// The addresses of the frames within its page.
     pub frames: Vec<Arc<str>>,
     /// Names its document: another one after each page that was loaded.
@@ -300,6 +302,7 @@ impl Tab {
             is_used: false,
             zoom: ZoomState::default(),
             language: None,
+            shows_error: false,
             frames: Vec::new(),
             document: 0,
             is_fresh: true,
@@ -319,15 +322,15 @@ impl Tab {
         self.url.starts_with(NEW_TAB_PAGES)
     }
 
-    /// True if its page was never asked for, and is to load when its turn comes.
-    #[must_use]
-    pub fn waits_for_turn(&self) -> bool {
     /// The URL that it is on its way to, as far as the interface shows that.
     #[must_use]
     pub fn shown_pending(&self) -> Option<&Arc<str>> {
         self.pending.as_ref().filter(|pending| pending.is_shown).map(|pending| &pending.url)
     }
 
+    /// True if its page was never asked for, and is to load when its turn comes.
+    #[must_use]
+    pub fn waits_for_turn(&self) -> bool {
         self.status == Status::Unloaded && !self.discarded
     }
 

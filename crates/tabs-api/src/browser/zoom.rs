@@ -5,7 +5,7 @@ use crate::browser::tab::{DEFAULT_FACTOR, Tab, ZoomMode, ZoomState};
 use crate::browser::{Browser, Compat};
 use crate::error::Error;
 use crate::id::TabId;
-use crate::url::host;
+use crate::url::{host, page_of_source};
 
 /// The factors that the user's keys go through.
 const STEPS: [f64; 17] = [
@@ -29,12 +29,19 @@ const STEPS: [f64; 17] = [
 ];
 /// The browser counts zoom in levels, each of which is this factor.
 pub(super) const LEVEL: f64 = 1.2;
+/// The host of the browser's own pages in place of those that could not be loaded.
+const ERROR_HOST: &str = "chromewebdata";
 /// Factors closer than this are the same step.
 const NEAR: f64 = 0.001;
 
 /// A factor as it is after the browser kept it as a level.
 pub(crate) fn as_kept(factor: f64) -> f64 {
     LEVEL.powf(factor.ln() / LEVEL.ln())
+}
+
+/// The host whose zoom a tab's page has: all pages of errors share one, and the source of a page has that of the page.
+fn zoomed_host(tab: &Tab) -> String {
+    if tab.shows_error { ERROR_HOST.to_owned() } else { host(page_of_source(&tab.url)) }
 }
 
 /// The tabs that hear of a change of zoom beside the one that was asked for it.
@@ -61,14 +68,14 @@ impl Browser {
 
     fn host_factor(&self, tab: &Tab) -> f64 {
         let is_incognito = self.is_incognito(tab);
-        self.zoom_levels.factor(&host(&tab.url), is_incognito).unwrap_or(DEFAULT_FACTOR)
+        self.zoom_levels.factor(&zoomed_host(tab), is_incognito).unwrap_or(DEFAULT_FACTOR)
     }
 
     /// Zooms a tab, and with it every tab of its host where the factor is the host's.
     pub(crate) fn zoom_to(&mut self, id: TabId, factor: f64) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let (old, name, is_incognito) =
-            (self.factor_of(tab), host(&tab.url), self.is_incognito(tab));
+            (self.factor_of(tab), zoomed_host(tab), self.is_incognito(tab));
         let zoom = &mut self.tab_mut(id)?.zoom;
         let reach = if zoom.mode == ZoomMode::Manual {
             if (zoom.manual_factor - factor).abs() < NEAR {
@@ -119,11 +126,11 @@ impl Browser {
         let Some(tab) = self.strips.tab(asking) else {
             return;
         };
-        let (name, is_incognito) = (host(&tab.url), self.is_incognito(tab));
+        let (name, is_incognito) = (zoomed_host(tab), self.is_incognito(tab));
         let is_mate_of_all = tab.discarded && reach == Reach::Profile;
         let is_reached = |tab: &&Tab| {
             let is_loaded = !tab.discarded && !tab.waits_to_load && !tab.url.is_empty();
-            let is_mate = is_mate_of_all || is_loaded && host(&tab.url) == name;
+            let is_mate = is_mate_of_all || is_loaded && zoomed_host(tab) == name;
             let is_near = self.is_incognito(tab) == is_incognito;
             let follows = reach == Reach::Host && !is_incognito;
             tab.id == asking || reach != Reach::Tab && is_mate && (is_near || follows)
@@ -180,7 +187,7 @@ impl Browser {
         is_per_origin: bool,
     ) -> Result<(), Error> {
         let tab = self.tab(id)?;
-        let (before, old, host) = (tab.zoom, self.factor_of(tab), host(&tab.url));
+        let (before, old, host) = (tab.zoom, self.factor_of(tab), zoomed_host(tab));
         let (is_discarded, is_incognito) = (tab.discarded, self.is_incognito(tab));
         if before.mode == mode && before.is_per_origin == is_per_origin {
             return Ok(());

@@ -63,6 +63,14 @@ const HANDED_OVER: [&str; 3] = ["mailto:", "news:", "snews:"];
 
 const REDIRECTS_MAX: usize = 20;
 
+impl Page {
+    /// True for the browser's own page in place of one that could not be loaded.
+    #[must_use]
+    pub const fn is_error(&self) -> bool {
+        self.status == 0
+    }
+}
+
 impl Pages {
     /// Reads a fixtures file: an object with `paths` (by path, on every host that ends in `.test`), or `pages` (by whole URL), or both.
     ///
@@ -134,6 +142,7 @@ impl Pages {
         let titled = |title: &str| {
             Some(Page { title: Some(title.to_owned()), status: 200, ..Page::default() })
         };
+        let failed = |title: &str| titled(title).map(|page| Page { status: 0, ..page });
         let untitled = Some(Page { status: 200, ..Page::default() });
         match parsed.as_ref().map(Url::scheme) {
             Some("http" | "https") => Some(self.on_the_web(parsed.as_ref()?)),
@@ -143,11 +152,13 @@ impl Pages {
             Some("chrome") => browser_page(url),
             Some("chrome-extension") if parsed.as_ref()?.path() == "/page.html" => {
                 titled(extension_page_title)
+                    .map(|page| Page { language: Some("en".into()), ..page })
             }
-            Some("chrome-extension") => titled(url),
+            // No other page of an extension is known.
+            Some("chrome-extension") => failed(url),
             Some(_) => None,
             // A host with spaces does not resolve.
-            None => titled(&crate::url::title(url).replace('/', "")),
+            None => failed(&crate::url::title(url).replace('/', "")),
         }
     }
 

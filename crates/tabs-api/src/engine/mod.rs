@@ -128,6 +128,8 @@ pub enum PageEvent {
         url: String,
         is_same_document: bool,
         language: Option<String>,
+        /// True for the browser's own page in place of one that could not be loaded.
+        is_error: bool,
         /// The addresses of the frames within it.
         frames: Vec<String>,
     },

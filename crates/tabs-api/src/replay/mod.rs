@@ -244,6 +244,12 @@ impl Replay {
     }
 
     fn api(&mut self, now: Timestamp, call: ReplayCall) -> Value {
+        let begun = self.begin(now, call);
+        self.finish(now, begun)
+    }
+
+    /// Makes a call, whose answer may come later.
+    fn begin(&mut self, now: Timestamp, call: ReplayCall) -> BegunCall {
         let style = if call.style.as_deref() == Some("callback") {
             Style::Callback
         } else {
@@ -270,20 +276,25 @@ impl Replay {
             self.ports.insert(port.to_owned(), name);
         }
         self.collect();
+        let limit = call.timeout.map_or(PENDING_AFTER, Duration::from_millis);
+        let hides_port = call.op == "tabs.connect";
+        BegunCall { answer, style, limit, hides_port, before }
+    }
+
+    /// The reply to a call, once its answer is there.
+    fn finish(&mut self, now: Timestamp, begun: BegunCall) -> Value {
+        let BegunCall { answer, style, limit, hides_port, before } = begun;
         let answer = match answer {
-            Ok(Answer::Later(request)) => {
-                let limit = call.timeout.map_or(PENDING_AFTER, Duration::from_millis);
-                match self.wait_for(now, request, limit) {
-                    Some(answer) => answer,
-                    None => return json!({ "error": { "kind": "pending", "message": "" } }),
-                }
-            }
+            Ok(Answer::Later(request)) => match self.wait_for(now, request, limit) {
+                Some(answer) => answer,
+                None => return json!({ "error": { "kind": "pending", "message": "" } }),
+            },
             answer => answer,
         };
         let mut reply = render(answer, style);
         if let Some(members) = reply.as_object_mut() {
             members.insert("mark".into(), json!(self.log.len() - before));
-            if call.op == "tabs.connect"
+            if hides_port
                 && let Some(result) = members.get_mut("result").and_then(Value::as_object_mut)
             {
                 // The id of a port is ours; code sees the port itself.
@@ -361,8 +372,10 @@ impl Replay {
         };
         let calls = calls.iter().map(|call| serde_json::from_value::<ReplayCall>(call.to_json()));
         let calls: Vec<_> = calls.collect::<Result<_, _>>().ok()?;
-        let outcomes = calls.into_iter().map(|call| {
-            let mut outcome = self.api(now, call);
+        // All are made before the first answer is waited for.
+        let begun: Vec<_> = calls.into_iter().map(|call| self.begin(now, call)).collect();
+        let outcomes = begun.into_iter().map(|begun| {
+            let mut outcome = self.finish(now, begun);
             if let Some(members) = outcome.as_object_mut() {
                 members.remove("mark");
                 if let Some(error) = members.get_mut("error").and_then(Value::as_object_mut) {
@@ -379,6 +392,17 @@ impl Replay {
         let outcomes: Vec<_> = outcomes.collect();
         Some(json!({ "result": outcomes }))
     }
+}
+
+/// A call that was made and is not replied to yet.
+struct BegunCall {
+    answer: Result<Answer, Error>,
+    style: Style,
+    limit: Duration,
+    /// True if the answer names a port, which is ours: code sees the port itself.
+    hides_port: bool,
+    /// The number of events that were told before it.
+    before: usize,
 }
 
 fn listed(log: &[(&'static str, Value)], after: usize) -> Value {

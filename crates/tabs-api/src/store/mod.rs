@@ -119,6 +119,9 @@ struct TabRow {
     history: Vec<(String, String, bool)>,
     history_at: usize,
     language: Option<String>,
+    /// True if it shows the browser's own page in place of one that could not be loaded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    shows_error: bool,
 }
 
 fn key(table: Table, part: &impl Key) -> Vec<u8> {
@@ -275,6 +278,7 @@ fn tab_row(tab: &Tab) -> TabRow {
             .collect(),
         history_at: tab.history_at - skipped,
         language: tab.language.clone(),
+        shows_error: tab.shows_error,
     }
 }
 
@@ -357,6 +361,33 @@ mod tests {
             restored.assert_invariants();
             assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
         }
+    }
+
+    #[test]
+    fn a_page_of_an_error_comes_back_with_the_zoom_of_errors() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        browser.install(Extension::new("ext".into(), &Manifest::default(), true));
+        let pages = Pages::read(r#"{ "paths": { "any other": { "status": 404 } } }"#).unwrap();
+        let mut session = Session::new(browser, Box::new(SimEngine::new(pages)));
+        let caller = Caller { extension: "ext".into(), context: Context::Worker };
+        let mut now = NOW;
+        for (name, arguments) in [
+            ("tabs.create", r#"[{"url": "http://nowhere.invalid/"}]"#),
+            ("tabs.setZoom", "[2]"),
+            ("tabs.update", r#"[{"url": "http://other.invalid/"}]"#),
+        ] {
+            let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
+            let command = Command::read(name, &given, Style::Promise).unwrap();
+            session.apply(now, &caller, &command).unwrap();
+            now = now.plus(std::time::Duration::from_secs(1));
+            session.advance(now);
+        }
+        let rows: Vec<_> = session.change(now, Browser::take_changes);
+        let rows: Vec<_> = rows.into_iter().filter_map(|(key, row)| Some((key, row?))).collect();
+        let restored = Browser::restore(now, Compat::Browser, &rows).unwrap().unwrap();
+        let tab = restored.focused_window().unwrap().active.unwrap();
+        let factor = restored.factor_of(restored.strips().tab(tab).unwrap());
+        assert_eq!(factor.round(), 2.0);
     }
 
     #[test]

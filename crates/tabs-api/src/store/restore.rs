@@ -167,7 +167,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     };
     tab.history = (0..).zip(row.history).map(entry).collect();
     tab.history_at = row.history_at.min(tab.history.len().saturating_sub(1));
-    tab.language = row.language;
+    (tab.language, tab.shows_error) = (row.language, row.shows_error);
     let pages = tab.history.len();
     state.tabs.insert(id, tab);
     if let Some(url) = row.pending {

@@ -49,3 +49,64 @@ fn what_a_page_tells_or_asks_that_is_not_in_front_waits_for_nobody() {
     bench.wait(Duration::from_secs(1));
     assert_eq!(bench.call("tabs.get", json!([tab]))["title"], "false");
 }
+
+#[test]
+fn a_query_finds_a_tab_by_the_address_that_it_is_on_its_way_to_as_well() {
+    let mut bench = Bench::new();
+    bench.call("tabs.create", json!([{ "url": "http://a.test/204" }]));
+    let found = |bench: &mut Bench, url: &str| {
+        let tabs = bench.call("tabs.query", json!([{ "url": url }]));
+        tabs.as_array().map(Vec::len)
+    };
+    assert_eq!(found(&mut bench, "http://a.test/*"), Some(1));
+    assert_eq!(found(&mut bench, "http://b.test/*"), Some(0));
+}
+
+#[test]
+fn who_waits_for_the_language_of_a_page_has_an_empty_one_as_that_page_goes() {
+    for (op, rest) in [
+        ("tabs.update", vec![json!({ "url": "http://a.test/fr.html" })]),
+        ("tabs.update", vec![json!({ "url": "http://a.test/de.html#x" })]),
+        ("tabs.reload", vec![]),
+        ("tabs.discard", vec![]),
+        ("tabs.remove", vec![]),
+    ] {
+        let mut bench = Bench::new();
+        let hidden = json!(bench.open("http://a.test/de.html"));
+        let args = [vec![hidden.clone()], rest].concat();
+        let both = json!([[{ "op": "tabs.detectLanguage", "args": [hidden] }, { "op": op, "args": args }]]);
+        let (reply, _) = bench.step("harness.parallel", both);
+        assert_eq!(reply["result"][0]["result"], "", "{op} {args:?}: {reply}");
+    }
+    let mut bench = Bench::new();
+    let hidden = bench.open("http://a.test/de.html");
+    let both = json!([[
+        { "op": "tabs.detectLanguage", "args": [hidden] },
+        { "op": "tabs.update", "args": [hidden, { "url": "http://a.test/204" }] }
+    ]]);
+    let (reply, _) = bench.step("harness.parallel", both);
+    assert_eq!(reply["result"][0]["error"]["kind"], "pending", "it stays where it is");
+}
+
+#[test]
+fn the_language_of_an_error_or_of_a_source_is_never_read() {
+    for url in ["http://nowhere.invalid/", "view-source:http://a.test/de.html"] {
+        let mut bench = Bench::new();
+        let tab = bench.call("tabs.create", json!([{ "url": url }]))["id"].clone();
+        let (reply, _) = bench.step("tabs.detectLanguage", json!([tab]));
+        assert_eq!(reply["error"]["kind"], "pending", "{url}");
+    }
+}
+
+#[test]
+fn all_errors_share_one_zoom_and_a_source_has_that_of_its_page() {
+    let mut bench = Bench::new();
+    let errors = ["http://nowhere.invalid/", "http://other.invalid/"].map(|url| bench.open(url));
+    let page = bench.open("http://a.test/a.html");
+    let source = bench.open("view-source:http://a.test/b.html");
+    bench.call("tabs.setZoom", json!([errors[0], 1.5]));
+    bench.call("tabs.setZoom", json!([page, 2]));
+    let factors = [errors[1], source].map(|tab| bench.call("tabs.getZoom", json!([tab])));
+    assert_eq!(factors.map(|factor| factor.as_f64().unwrap().round()), [2.0, 2.0]);
+    assert!(bench.call("tabs.getZoom", json!([errors[1]])).as_f64() < Some(1.6));
+}

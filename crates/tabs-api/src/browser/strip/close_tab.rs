@@ -93,6 +93,7 @@ impl Browser {
 
     /// Forgets a tab that stands nowhere any more.
     fn forget_tab(&mut self, id: TabId) {
+        self.end_languages(id);
         let related: Vec<_> = self.related_pages(id).collect();
         self.strips.remove_tab(id);
         // It may have been the one that kept another from freezing.

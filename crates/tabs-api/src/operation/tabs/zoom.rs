@@ -13,6 +13,7 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{ID, ZOOM_SETTINGS};
 use crate::operation::schema::{Parameter, Schema};
+use crate::url::BLANK;
 
 pub(in crate::operation) const GET_ZOOM: Operation = Operation::new(
     "tabs.getZoom",
@@ -105,8 +106,13 @@ fn set_zoom_settings(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, E
 
 fn check_zoomable(browser: &Browser, id: TabId) -> Result<(), Error> {
     match &*browser.tab(id)?.url {
+        BLANK => Ok(()),
         url if url.starts_with("chrome:") => Err(Error::BrowserPage),
-        "" => Err(Error::NoAccess(String::new())),
-        _ => Ok(()),
+        url if OPEN_TO_EXTENSIONS.iter().any(|scheme| url.starts_with(scheme)) => Ok(()),
+        url => Err(Error::NoAccess(url.to_owned())),
     }
 }
+
+/// The schemes of pages that extensions may have to do with at all.
+const OPEN_TO_EXTENSIONS: [&str; 7] =
+    ["http:", "https:", "file:", "ftp:", "data:", "filesystem:", "chrome-extension:"];
