@@ -142,6 +142,19 @@ impl<'c> Call<'c> {
         }
     }
 
+    /// The same; while the user drags tabs, the active one is not told.
+    pub(crate) fn tab_or_active_at_rest(
+        &self,
+        browser: &Browser,
+        index: usize,
+    ) -> Result<TabId, Error> {
+        if self.arguments.integer(index).is_none() {
+            self.current_window(browser)?;
+            browser.check_not_dragging()?;
+        }
+        self.tab_or_active(browser, index)
+    }
+
     /// The access of the caller.
     pub(crate) fn access<'b>(&self, browser: &'b Browser) -> Access<'b> {
         // A call of an extension that is not installed is refused before it gets here.

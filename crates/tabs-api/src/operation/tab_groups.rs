@@ -84,6 +84,7 @@ pub(super) const UPDATE: Operation = Operation::new(
 
 fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = group_of(browser, call)?.id;
+    browser.check_not_dragging()?;
     let change = GroupChange {
         collapsed: call.boolean(1, "collapsed"),
         color: call.text(1, "color").map(str::to_owned),
@@ -101,6 +102,7 @@ pub(super) const MOVE: Operation = Operation::new(
 
 fn move_group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let group = group_of(browser, call)?.clone();
+    browser.check_not_dragging()?;
     let target = match call.number(1, "windowId") {
         Some(named) => call.window_or_current(browser, Some(named))?,
         None => group.window,
@@ -108,7 +110,6 @@ fn move_group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if browser.window(target)?.kind != WindowKind::Normal {
         return Err(Error::NotNormalWindow);
     }
-    browser.check_not_dragging()?;
     if browser.window(group.window)?.incognito != browser.window(target)?.incognito {
         return Err(Error::OtherProfile);
     }

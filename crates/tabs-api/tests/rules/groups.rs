@@ -59,3 +59,28 @@ fn a_tab_at_the_end_of_the_strip_leaves_its_group_by_keys_unless_it_is_alone_the
         assert_eq!(group.signum(), groups);
     }
 }
+
+#[test]
+fn a_group_that_goes_to_another_window_leaves_its_own_to_what_one_of_its_tabs_opened() {
+    for (opener, next) in [(1, 4), (2, 4), (4, 3)] {
+        let mut bench = Bench::new();
+        let others: Vec<_> = (0..4).map(|_| bench.open("about:blank")).collect();
+        let tabs = [vec![bench.first], others].concat();
+        bench.call("tabs.update", json!([tabs[4], { "openerTabId": tabs[opener % 4] }]));
+        bench.call("tabs.update", json!([tabs[1], { "active": true }]));
+        let group = bench.call("tabs.group", json!([{ "tabIds": [tabs[1], tabs[2]] }]));
+        let other = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+        bench.call("tabGroups.move", json!([group, { "windowId": other["id"], "index": -1 }]));
+        let shown = bench.call("tabs.query", json!([{ "active": true }]));
+        assert_eq!(shown[0]["id"], tabs[next], "opened by the tab at {opener}");
+    }
+}
+
+#[test]
+fn tabs_of_a_window_without_groups_leave_none() {
+    let mut bench = Bench::new();
+    let made = json!([{ "url": "about:blank", "type": "popup", "focused": false }]);
+    let popup = bench.call("windows.create", made);
+    let refusal = bench.refused("tabs.ungroup", json!([popup["tabs"][0]["id"]]));
+    assert_eq!(refusal, "Grouping is not supported by tabs in this window.");
+}

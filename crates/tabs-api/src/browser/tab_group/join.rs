@@ -32,7 +32,8 @@ struct Joining {
 }
 
 impl Browser {
-    /// Puts tabs of any window into a group of a window, a new group unless one is named.
+    /// Puts tabs of any window into a group of a window, a new group unless one is named. Those of other windows come first, each to the end of the
+    /// strip and as often as it is named; those before one that may not come are there.
     pub(crate) fn group_tabs(
         &mut self,
         tabs: &[TabId],
@@ -40,15 +41,14 @@ impl Browser {
         group: Option<GroupId>,
     ) -> Result<GroupId, Error> {
         let is_normal = self.window(window)?.kind == WindowKind::Normal;
-        for id in tabs {
-            if self.tab(*id)?.window != window && !is_normal {
+        let is_foreign = |id: &TabId| self.tab(*id).is_ok_and(|tab| tab.window != window);
+        let foreign: Vec<_> = tabs.iter().copied().filter(is_foreign).collect();
+        for id in foreign {
+            self.check_same_profile(id, window)?;
+            if !is_normal {
                 return Err(Error::NotNormalWindow);
             }
-        }
-        for id in tabs {
-            if self.tab(*id)?.window != window {
-                self.transfer(*id, window, None)?;
-            }
+            self.transfer(id, window, None)?;
         }
         let chosen: BTreeSet<_> = tabs.iter().copied().collect();
         let strip = &self.window(window)?.tabs;

@@ -68,10 +68,10 @@ pub(in crate::operation) const DUPLICATE: Operation = Operation::new(
 
 fn duplicate(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = call.tab_or_active(browser, 0)?;
+    browser.check_not_dragging()?;
     if browser.window(browser.tab(id)?.window)?.kind != WindowKind::Normal {
         return Err(Error::CannotDuplicate(id.0));
     }
-    browser.check_not_dragging()?;
     let copy = browser.duplicate_tab(id)?;
     call.tab_answer(browser, copy)
 }

@@ -44,11 +44,10 @@ fn group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         return Err(Error::GroupingNotSupported);
     }
     let group = group.map(|group| group.id);
+    browser.check_not_dragging()?;
     let ids = call.ids(call.property(0, "tabIds"));
     let tabs = ids.into_iter().map(|id| browser.tab(TabId(id)).map(|tab| tab.id));
     let tabs = tabs.collect::<Result<Vec<_>, _>>()?;
-    browser.check_not_dragging()?;
-    tabs.iter().try_for_each(|tab| browser.check_same_profile(*tab, window))?;
     let group = browser.group_tabs(&tabs, window, group)?;
     Ok(Answer::Value(group.0.into()))
 }
@@ -65,6 +64,9 @@ fn ungroup(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     for id in call.ids(call.arguments.at(0)) {
         let id = browser.tab(TabId(id))?.id;
         browser.check_not_dragging()?;
+        if !browser.window(browser.tab(id)?.window)?.takes_groups {
+            return Err(Error::GroupingNotSupported);
+        }
         browser.leave_group(id)?;
     }
     Ok(Answer::Undefined)

@@ -28,8 +28,8 @@ fn move_tabs(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let mut moved = Vec::new();
     for id in &ids {
         let id = browser.tab(TabId(*id))?.id;
-        let target = window.map(|_| call.window_or_current(browser, window)).transpose()?;
         browser.check_not_dragging()?;
+        let target = window.map(|_| call.window_or_current(browser, window)).transpose()?;
         if let Some(target) = target {
             browser.check_same_profile(id, target)?;
         }

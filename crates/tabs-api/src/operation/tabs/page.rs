@@ -21,6 +21,7 @@ fn capture_visible_tab(browser: &mut Browser, call: &Call<'_>) -> Result<Answer,
     let extension = &call.caller.extension;
     browser.count_capture(extension)?;
     let window = call.window_or_current(browser, call.arguments.integer(0))?;
+    browser.check_not_dragging()?;
     let quality = call.number(1, "quality").and_then(|quality| u8::try_from(quality).ok());
     let is_png = call.text(1, "format") == Some("png");
     let format = ImageFormat { is_png, quality: quality.unwrap_or(92) };
@@ -36,6 +37,6 @@ pub(in crate::operation) const DETECT_LANGUAGE: Operation = Operation::new(
 .question();
 
 fn detect_language(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let id = call.tab_or_active(browser, 0)?;
+    let id = call.tab_or_active_at_rest(browser, 0)?;
     browser.detect_language(id)
 }

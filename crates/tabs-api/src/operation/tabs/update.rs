@@ -34,7 +34,7 @@ pub(in crate::operation) const UPDATE: Operation = Operation::new(
 );
 
 fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let id = call.tab_or_active(browser, 0)?;
+    let id = call.tab_or_active_at_rest(browser, 0)?;
     update_selection(browser, call, id)?;
     if let Some(muted) = call.boolean(1, "muted") {
         browser.check_not_captured(id)?;
@@ -47,7 +47,9 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if let Some(value) = call.boolean(1, "autoDiscardable") {
         browser.set_auto_discardable(id, value)?;
     }
-    if let Some(pinned) = call.boolean(1, "pinned") {
+    if let Some(pinned) = call.boolean(1, "pinned")
+        && browser.tab(id)?.pinned != pinned
+    {
         browser.check_not_dragging()?;
         browser.set_pinned(id, pinned)?;
     }
@@ -62,8 +64,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 fn update_selection(browser: &mut Browser, call: &Call<'_>, id: TabId) -> Result<(), Error> {
     let active = call.boolean(1, "active").or_else(|| call.boolean(1, "selected"));
     let activates = active == Some(true);
-    let highlighted = call.boolean(1, "highlighted");
-    if activates || highlighted.is_some() {
+    if activates {
         browser.check_not_dragging()?;
     }
     if activates && browser.window(browser.tab(id)?.window)?.active != Some(id) {
@@ -72,5 +73,11 @@ fn update_selection(browser: &mut Browser, call: &Call<'_>, id: TabId) -> Result
     match highlighted.map(|highlighted| browser.set_highlighted(id, highlighted)).transpose()? {
         Some(Highlighting::IsTheOnlyOne) => Err(Error::UnhighlightAll),
         _ => Ok(()),
+    }
+    let state = browser.window(browser.tab(id)?.window)?;
+    let is_other = |asked: &bool| *asked != state.highlighted.contains(&id);
+    let highlighted = call.boolean(1, "highlighted").filter(is_other);
+    if highlighted.is_some() {
+        browser.check_not_dragging()?;
     }
 }
