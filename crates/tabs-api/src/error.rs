@@ -51,6 +51,9 @@ pub enum Error {
     /// A URL that ends the browser.
     #[error("I'm sorry. I'm afraid I can't do that.")]
     KillUrl,
+    /// A URL that the browser takes for an order, and goes nowhere.
+    #[error("Navigation rejected.")]
+    NavigationRejected,
     /// A URL of the developer tools.
     #[error("Cannot navigate to a devtools:// page.")]
     DevtoolsUrl,
@@ -77,14 +80,14 @@ pub enum Error {
     /// A state of a window that its size, place or focus contradicts.
     #[error("Invalid value for state")]
     InvalidWindowState,
-    /// A window most of which would not be on the screen.
-    #[error("Invalid value for bounds. Bounds must be at least 50% within visible screen space.")]
-    OffScreen,
     /// A window that the user could not leave. The sentence is the browser's.
     #[error(
         "Cannot lock window to fullscreen or close a locked fullscreen window without lockWindowFullscreenPrivate manifest permission"
     )]
     LockedFullscreen,
+    /// A window most of which would not be on the screen.
+    #[error("Invalid value for bounds. Bounds must be at least 50% within visible screen space.")]
+    OffScreen,
     /// A window of a page that is to know its opener, made by a worker, which is no page. The sentence is the browser's.
     #[error("Cannot specify setSelfAsOpener Service Worker extension.")]
     WorkerAsOpener,

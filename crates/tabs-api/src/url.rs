@@ -22,7 +22,7 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     if let Some(url) = host_and_port(text) {
         return Ok(url);
     }
-    let url = match Url::parse(text) {
+    let url = match read(text) {
         Ok(url) => url,
         Err(url::ParseError::RelativeUrlWithoutBase) => {
             let root =
@@ -79,26 +79,23 @@ pub fn is_order(url: &str) -> bool {
 
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &Url) -> Result<(), Error> {
-    let name = url.host_str().unwrap_or_else(|| url.path()).trim_matches('/');
-    let kills = [
-        "crash",
-        "kill",
-        "quit",
-        "restart",
-        "hang",
-        "inducebrowsercrashforrealz",
-        "shorthang",
-        "badcastcrash",
-        "gpucrash",
-        "gpuhang",
-        "memory-exhaust",
-    ];
     match url.scheme() {
         "javascript" => Err(Error::JavaScriptUrl),
-        "chrome" | "about" if kills.contains(&name) => Err(Error::KillUrl),
+        "chrome" | "about" if kills(url) => Err(Error::KillUrl),
         "devtools" => Err(Error::DevtoolsUrl),
         _ => Ok(()),
     }
+}
+
+/// True for an address of the browser's own that ends it, or a page of it: some do as a whole, others with whatever stands behind their hosts.
+fn kills(url: &Url) -> bool {
+    let path = url.path().trim_start_matches('/');
+    let (host, rest) = match url.host_str() {
+        Some(host) => (host, path),
+        None => path.split_once('/').unwrap_or((path, "")),
+    };
+    let is_whole = rest.is_empty() && url.query().is_none() && url.fragment().is_none();
+    KILLING_HOSTS.contains(&host) || is_whole && KILLING_PAGES.contains(&host)
 }
 
 fn escaped_host(text: &str) -> Option<String> {
@@ -116,16 +113,30 @@ fn escaped_host(text: &str) -> Option<String> {
     Some(format!("{scheme}://{host}{}", &url[Position::BeforePath..]))
 }
 
+/// A text as a URL. Those of the browser's own pages have hosts here, where the URL standard knows none.
+///
+/// # Errors
+/// If it is none.
+pub fn read(text: &str) -> Result<Url, url::ParseError> {
+    let mut url = Url::parse(text)?;
+    if url.scheme() == "chrome"
+        && let Some(host) = url.host_str().map(str::to_ascii_lowercase)
+    {
+        url.set_host(Some(&host))?;
+        if url.path().is_empty() {
+            url.set_path("/");
+        }
+    }
+    Ok(url)
+}
+
 /// `about:version` and its kin are pages of the browser under another name.
 fn shown(url: &Url) -> String {
-    if url.scheme() == "about" && !matches!(url.path(), "blank" | "srcdoc") {
-        return format!("chrome://{}/", url.path());
+    if url.scheme() != "about" || matches!(url.path(), "blank" | "srcdoc") {
+        return url.as_str().to_owned();
     }
-    // These have hosts here, where the URL standard knows none.
-    if url.scheme() == "chrome" && url.path().is_empty() {
-        return format!("{url}/");
-    }
-    url.as_str().to_owned()
+    let (host, path) = url.path().split_once('/').unwrap_or((url.path(), ""));
+    format!("chrome://{host}/{path}{}", &url[Position::AfterPath..])
 }
 
 /// True for a page of the machine's files, or the source of one.
@@ -289,7 +300,24 @@ mod tests {
         }
         assert_eq!(resolve("JavaScript:alert(1)", "ext"), Err(Error::JavaScriptUrl));
         assert_eq!(resolve("chrome://crash", "ext"), Err(Error::KillUrl));
-        assert_eq!(resolve("about:crash", "ext"), Err(Error::KillUrl));
+        for text in [
+            "about:crash",
+            "chrome://crashdump",
+            "chrome:kill",
+            "chrome://quit/x",
+            "about:restart?x",
+            "chrome://Crash",
+        ] {
+            assert_eq!(resolve(text, "ext"), Err(Error::KillUrl), "{text}");
+        }
+        for (text, url) in [
+            ("chrome://crash/x", "chrome://crash/x"),
+            ("chrome://kill?x", "chrome://kill/?x"),
+            ("about:hang#x", "chrome://hang/#x"),
+            ("chrome://Version", "chrome://version/"),
+        ] {
+            assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
+        }
         assert_eq!(resolve("devtools://devtools/x", "ext"), Err(Error::DevtoolsUrl));
     }
 

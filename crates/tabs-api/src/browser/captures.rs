@@ -1,6 +1,6 @@
 //! Screenshots of the visible area: who may take one, how often, and which are under way.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use triptych_core::time::Timestamp;
@@ -17,25 +17,35 @@ pub const MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: usize = 2;
 /// Its name in the table of versions.
 const QUOTA: &str = "tabs.MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND";
 
+/// The time for which an extension's calls are counted together, from the first of them on.
+const COUNTED_TOGETHER: Duration = Duration::from_secs(1);
+
+/// Calls that an extension made within such a time.
+#[derive(Debug)]
+struct Calls {
+    since: Timestamp,
+    count: usize,
+}
+
 /// Screenshots that extensions asked for.
 #[derive(Debug, Default)]
 pub(super) struct Captures {
-    /// The times of each extension's calls in the last second.
-    recent: HashMap<String, VecDeque<Timestamp>>,
+    recent: HashMap<String, Calls>,
     under_way: BTreeSet<RequestId>,
 }
 
 impl Captures {
     /// Counts a call against the quota of its extension.
     fn count(&mut self, extension: &str, now: Timestamp) -> Result<(), Error> {
-        let calls = self.recent.entry(extension.to_owned()).or_default();
-        while calls.front().is_some_and(|earlier| now.since(*earlier) >= Duration::from_secs(1)) {
-            calls.pop_front();
+        let first = || Calls { since: now, count: 0 };
+        let calls = self.recent.entry(extension.to_owned()).or_insert_with(first);
+        if now.since(calls.since) > COUNTED_TOGETHER {
+            *calls = first();
         }
-        if calls.len() >= MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND {
+        if calls.count >= MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND {
             return Err(Error::CaptureQuota);
         }
-        calls.push_back(now);
+        calls.count += 1;
         Ok(())
     }
 }
@@ -122,5 +132,21 @@ impl Browser {
             let answer = picture.map(|url| Answer::Value(url.into())).map_err(Error::Unsupported);
             self.answer(request, answer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_count_together_from_the_first_of_them_on_for_a_second() {
+        let start = Timestamp::from_seconds(1_790_000_000);
+        let mut captures = Captures::default();
+        let mut is_let = |milliseconds| {
+            captures.count("e", start.plus(Duration::from_millis(milliseconds))).is_ok()
+        };
+        let let_in = [0, 900, 1_000, 1_050, 1_100, 1_900].map(&mut is_let);
+        assert_eq!(let_in, [true, true, false, true, true, false]);
     }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use url::Url;
+
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::tab::Tab;
@@ -10,6 +12,7 @@ use crate::browser::window::Window;
 use crate::error::Error;
 use crate::extension::permission::{Extension, Part};
 use crate::id::{TabId, WINDOW_ID_NONE, WindowId};
+use crate::url::{page_of_source, read};
 
 /// The ids of incognito windows and tabs, those that are gone among them: the last events of these are nobody else's either.
 #[derive(Debug, Default)]
@@ -168,12 +171,15 @@ const PAGES_OF_THE_USER: [&str; 6] = [
 const EXTENSION_PAGE: &str = "chrome-extension://";
 
 impl Browser {
-    /// Refuses to send a tab of an incognito window to a page that belongs to the user. That of an extension is another matter.
-    pub(crate) fn check_allowed_incognito(&self, tab: TabId, url: &str) -> Result<(), Error> {
-        let is_barred = self.is_incognito(self.tab(tab)?)
-            && !is_allowed_incognito(url)
-            && !url.starts_with(EXTENSION_PAGE);
-        if is_barred { Err(Error::NotInIncognito(url.to_owned())) } else { Ok(()) }
+    /// Refuses to send a tab of an incognito window to a page that belongs to the user, as a text names it before anything else is made of that. That of
+    /// an extension is another matter.
+    pub(crate) fn check_allowed_incognito(&self, tab: TabId, text: &str) -> Result<(), Error> {
+        let is_of_user = |url: &Url| {
+            !is_allowed_incognito(url.as_str()) && !url.as_str().starts_with(EXTENSION_PAGE)
+        };
+        let is_barred =
+            self.is_incognito(self.tab(tab)?) && read(text).is_ok_and(|url| is_of_user(&url));
+        if is_barred { Err(Error::NotInIncognito(text.to_owned())) } else { Ok(()) }
     }
 
     /// True if a tab is incognito and shows no page of the extension that an address is of: one that spans both kinds of windows has its pages in the others
@@ -185,7 +191,8 @@ impl Browser {
     }
 }
 
-/// True for a page that an incognito window shows.
+/// True for a page that an incognito window shows, or whose source it shows.
 pub(crate) fn is_allowed_incognito(url: &str) -> bool {
+    let url = page_of_source(url);
     !PAGES_OF_THE_USER.iter().any(|page| url.starts_with(page))
 }

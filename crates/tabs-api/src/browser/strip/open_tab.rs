@@ -8,7 +8,7 @@ use crate::browser::window::{Window, WindowKind};
 use crate::engine::{NavigationKind, Opening};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
-use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB};
+use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, is_order};
 
 /// A tab to open, as `tabs.create` describes one.
 #[derive(Debug, Clone)]
@@ -274,6 +274,9 @@ impl Browser {
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
     pub(in crate::browser) fn load_first_page(&mut self, id: TabId, url: &str) {
+        if is_order(url) {
+            return;
+        }
         self.navigate(id, url, NavigationKind::Push);
         if let Some(tab) = self.strips.tab_mut(id) {
             tab.focuses_address = [BLANK, NEW_TAB].contains(&url);

@@ -10,6 +10,7 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::ID;
 use crate::operation::schema::{Parameter, Property, Schema};
+use crate::url::is_order;
 
 pub(in crate::operation) const UPDATE: Operation = Operation::new(
     "tabs.update",
@@ -54,8 +55,11 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         browser.set_pinned(id, pinned)?;
     }
     if let Some(url) = call.text(1, "url") {
+        browser.check_allowed_incognito(id, url)?;
         let url = call.url(browser, url)?;
-        browser.check_allowed_incognito(id, &url)?;
+        if is_order(&url) {
+            return Err(Error::NavigationRejected);
+        }
         browser.navigate_by_code(id, &url, NavigationKind::Push);
     }
     call.tab_answer(browser, id)
@@ -70,14 +74,14 @@ fn update_selection(browser: &mut Browser, call: &Call<'_>, id: TabId) -> Result
     if activates && browser.window(browser.tab(id)?.window)?.active != Some(id) {
         browser.activate(id)?;
     }
-    match highlighted.map(|highlighted| browser.set_highlighted(id, highlighted)).transpose()? {
-        Some(Highlighting::IsTheOnlyOne) => Err(Error::UnhighlightAll),
-        _ => Ok(()),
-    }
     let state = browser.window(browser.tab(id)?.window)?;
     let is_other = |asked: &bool| *asked != state.highlighted.contains(&id);
     let highlighted = call.boolean(1, "highlighted").filter(is_other);
     if highlighted.is_some() {
         browser.check_not_dragging()?;
+    }
+    match highlighted.map(|highlighted| browser.set_highlighted(id, highlighted)).transpose()? {
+        Some(Highlighting::IsTheOnlyOne) => Err(Error::UnhighlightAll),
+        _ => Ok(()),
     }
 }
