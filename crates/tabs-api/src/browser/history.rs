@@ -205,11 +205,6 @@ impl Browser {
             _ => tab.url.clone(),
         };
         self.navigate(id, &url, NavigationKind::Reload);
-        if let Some(tab) = self.strips.tab_mut(id)
-            && let Some(pending) = &mut tab.pending
-        {
-            pending.is_shown = tab.url.is_empty();
-        }
         Ok(())
     }
 

@@ -190,10 +190,12 @@ fn browser_page(url: &str) -> Option<Page> {
         other => (other, None),
     };
     let is_new_tab = title == "New Tab";
+    // One that is not known is not there.
+    let status = if title == url { 0 } else { 200 };
     Some(Page {
         title: Some(title.to_owned()),
         icon: icon.map(str::to_owned),
-        status: 200,
+        status,
         // As recorded: its own page takes the browser longer than a step waits for.
         body_delay: Duration::from_millis(if is_new_tab { 300 } else { 0 }),
         ..Page::default()

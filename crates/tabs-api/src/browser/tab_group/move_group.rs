@@ -49,7 +49,7 @@ impl Browser {
         let active = self.window(group.window)?.active.filter(|active| members.contains(active));
         let next = self.hand_over_before_leaving(group.window, members)?;
         next.map_or(Ok(()), |next| self.expand_around(next))?;
-        let left = members.iter().rev().map(|id| self.take_out(*id));
+        let left = members.iter().rev().map(|id| self.take_out_with_group(*id));
         let left = left.map(|removal| Ok(removal?.handed_over_to(next)));
         let left = left.collect::<Result<Vec<_>, Error>>()?;
         self.settle_left_window(&left)?;

@@ -74,17 +74,33 @@ impl Browser {
         self.settle_left_window(&[removal])
     }
 
-    /// Takes a tab out of its window and tells that, but nothing of those that stay.
+    /// Takes a tab out of its window and tells that, but nothing of those that stay: the active one shows its group.
     pub(in crate::browser) fn take_out(&mut self, id: TabId) -> Result<Removal, Error> {
+        let removal = self.lift_out(id)?;
+        self.show_group_of_active(&removal)?;
+        self.emit_detached(id, &removal);
+        Ok(removal)
+    }
+
+    /// The same with a tab whose group goes along, to which the active one shows nothing.
+    pub(in crate::browser) fn take_out_with_group(&mut self, id: TabId) -> Result<Removal, Error> {
+        let removal = self.lift_out(id)?;
+        self.emit_detached(id, &removal);
+        Ok(removal)
+    }
+
+    fn emit_detached(&mut self, id: TabId, removal: &Removal) {
+        let (window, index) = (removal.window, removal.index);
+        self.emit(Event::TabDetached { tab: id.0, window: window.0, index });
+    }
+
+    fn lift_out(&mut self, id: TabId) -> Result<Removal, Error> {
         self.end_alert(id);
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, &[])?;
         let removal = self.remove_from_strip(id, group)?;
         // What opened it stays behind.
         self.tab_mut(id)?.opener = None;
-        let (window, index) = (removal.window, removal.index);
-        self.show_group_of_active(&removal)?;
-        self.emit(Event::TabDetached { tab: id.0, window: window.0, index });
         Ok(removal)
     }
 
