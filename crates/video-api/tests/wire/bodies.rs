@@ -1,4 +1,4 @@
-//! Bodies with wrong types, ids of other resources, and page tokens of other lists: refused with a reason and a place, whatever the operation.
+//! Bodies with wrong types and ids of other resources: refused with a reason and a place, whatever the operation.
 
 use serde_json::{Map, Value, json};
 use video_api::api::operation::{Operation, Run};
@@ -237,81 +237,5 @@ async fn ids_of_other_resources_are_refused_in_place_of_the_right_ones() {
         let answer = service.ask("GET", &format!("/youtube/v3{target}"), "ALICE", "").await;
         assert_eq!(answer.reason(), reason, "{target}: {}", answer.json());
         assert_eq!(answer.json()["error"]["errors"][0]["location"], place, "{target}");
-    }
-}
-
-#[tokio::test]
-async fn a_page_token_of_another_list_mode_or_viewer_is_refused() {
-    let service = Service::new().await;
-    for number in 0..3 {
-        let top = json!({"snippet": {"textOriginal": format!("word {number}")}});
-        for place in [json!({"videoId": "v"}), json!({"channelId": "UCx"})] {
-            let mut snippet = place;
-            snippet["topLevelComment"] = top.clone();
-            let body = json!({"snippet": snippet}).to_string();
-            let target = "/youtube/v3/commentThreads?part=snippet";
-            let thread = service.ask("POST", target, "BOB", &body).await.json();
-            let body =
-                json!({"snippet": {"parentId": thread["id"], "textOriginal": "r"}}).to_string();
-            for _ in 0..2 {
-                service.ask("POST", "/youtube/v3/comments?part=snippet", "BOB", &body).await;
-            }
-        }
-    }
-    let threads = service.list("/commentThreads?part=id&videoId=v").await;
-    let thread = threads["items"][0]["id"].as_str().unwrap().to_owned();
-    let other = threads["items"][1]["id"].as_str().unwrap().to_owned();
-    let lists = [
-        ("ALICE", "/commentThreads?part=id&videoId=v".to_owned()),
-        ("ALICE", "/commentThreads?part=id&videoId=v&order=relevance".to_owned()),
-        ("ALICE", "/commentThreads?part=id&videoId=v&searchTerms=word".to_owned()),
-        ("ALICE", "/commentThreads?part=id&channelId=UCx".to_owned()),
-        ("ALICE", "/commentThreads?part=id&allThreadsRelatedToChannelId=UCx".to_owned()),
-        ("BOB", "/commentThreads?part=id&videoId=v".to_owned()),
-        ("ALICE", format!("/comments?part=id&parentId={thread}")),
-        ("ALICE", format!("/comments?part=id&parentId={other}")),
-        ("BOB", format!("/comments?part=id&parentId={thread}")),
-        ("ALICE", "/activities?part=id&mine=true".to_owned()),
-        ("BOB", "/activities?part=id&mine=true".to_owned()),
-        ("ALICE", "/activities?part=id&channelId=UCx".to_owned()),
-        ("BOB", "/activities?part=id&home=true".to_owned()),
-        ("ALICE", "/activities?part=id&channelId=UCx&regionCode=DE".to_owned()),
-        ("ALICE", "/playlistItems?part=id&playlistId=PLx".to_owned()),
-        ("ALICE", "/playlistItems?part=id&playlistId=UUx".to_owned()),
-        ("ALICE", "/playlists?part=id&mine=true".to_owned()),
-        ("ALICE", "/videos?part=id&chart=mostPopular".to_owned()),
-        ("ALICE", "/search?part=id".to_owned()),
-        ("ALICE", "/search?part=id&order=title".to_owned()),
-        ("ALICE", "/members?part=snippet&mode=updates".to_owned()),
-    ];
-    let mut tokens = Vec::new();
-    for (who, list) in &lists {
-        let target = format!("/youtube/v3{list}&maxResults=1");
-        let page = service.ask("GET", &target, who, "").await.json();
-        let token = page["nextPageToken"].as_str().map(str::to_owned);
-        tokens.push(token.unwrap_or_else(|| panic!("{list} of {who} has pages: {page}")));
-    }
-    for (at, (who, list)) in lists.iter().enumerate() {
-        for (from, token) in tokens.iter().enumerate() {
-            let target = format!("/youtube/v3{list}&maxResults=1&pageToken={token}");
-            let answer = service.ask("GET", &target, who, "").await;
-            // A list that everybody sees alike has the same pages for all.
-            if from == at || (lists[from].1 == *list && answer.status == 200) {
-                assert_eq!(answer.status, 200, "{list}: {}", answer.json());
-                continue;
-            }
-            let told = (answer.status, answer.reason());
-            assert_eq!(
-                told,
-                (400, "invalidPageToken".to_owned()),
-                "{list} with a token of {:?}",
-                lists[from]
-            );
-            let detail = &answer.json()["error"]["errors"][0];
-            assert_eq!(
-                (&detail["locationType"], &detail["location"]),
-                (&json!("parameter"), &json!("pageToken"))
-            );
-        }
     }
 }

@@ -14,6 +14,7 @@ mod comments;
 mod costs;
 #[cfg(feature = "redb")]
 mod crash_states;
+mod deleted_pages;
 mod deleting;
 mod http;
 mod interleaved;
@@ -21,11 +22,13 @@ mod membership;
 mod mended;
 mod model;
 mod page;
+mod page_tokens;
 mod pages;
 mod parameters;
 mod parts;
 #[cfg(feature = "testing")]
 mod player;
+mod positions;
 mod races;
 mod reasons;
 mod recorded;

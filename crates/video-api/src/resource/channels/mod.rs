@@ -148,7 +148,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         rows.keys.into_iter().map(|(_, id)| id).collect()
     } else if params.flag("mySubscribers") {
         let own = call.caller.channel()?.to_owned();
-        let (found, found_paging) = subscriptions::list::subscribers(call, tx, &own, false)?;
+        let (found, found_paging) =
+            subscriptions::list::subscribers(call, tx, ("mySubscribers", &own), false)?;
         paging = found_paging;
         found.into_iter().map(|parties| parties.subscriber).collect()
     } else {
@@ -157,7 +158,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     };
     let mut items = Vec::new();
     tx.plan(|plan| ids.iter().for_each(|id| plan_shown(plan, id)))?;
-    for id in &ids {
+    for (at, id) in ids.iter().enumerate() {
         let Some(found) = CHANNELS.peek(tx, id)? else {
             continue;
         };
@@ -167,14 +168,21 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             return Err(Error::Rule(&rules::FORBIDDEN));
         }
         let counts = shown_counts(call, tx, id)?;
-        items.push(render::render(id, &found, counts, &call.parts, call.language(), call.caller));
-    }
-    if let Some(category) = params.get("categoryId") {
-        paging.total = counter::of(tx, &CATEGORY_CHANNEL_COUNT, &category.to_owned())?;
-    } else if !params.flag("mySubscribers") {
-        (items, paging) = id_list::page(call, items)?;
+        let item = render::render(id, &found, counts, &call.parts, call.language(), call.caller);
+        items.push((id_list::rank_at(at), item));
     }
     let mut list = List::new("channelListResponse");
+    let is_whole = params.has("categoryId") || params.flag("mySubscribers");
+    if let Some(category) = params.get("categoryId") {
+        paging.total = counter::of(tx, &CATEGORY_CHANNEL_COUNT, &category.to_owned())?;
+    }
+    let items = if is_whole {
+        items.into_iter().map(|(_, item)| item).collect()
+    } else {
+        let (items, found) = id_list::page(call, items)?;
+        paging = found;
+        items
+    };
     items.iter().for_each(|item| list.push(item));
     Ok(list.end(Some(&paging)))
 }

@@ -20,6 +20,7 @@ use crate::api::response::{List, Paging, Reply};
 use crate::api::{id_list, paginate};
 use crate::record::counter;
 use crate::record::counter::Count;
+use crate::record::key_order::latest_first;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
 use crate::resource::channels::record::Id;
@@ -170,7 +171,12 @@ fn current_named(
                 .map(|membership| (key.1, membership)),
         );
     }
-    found.sort_by_key(|(_, membership)| std::cmp::Reverse(membership.time.since));
+    let rank = |(member, membership): &(String, Membership)| {
+        let since = membership.time.since.map_or(u64::MAX, |since| latest_first(since.micros()));
+        [&since.to_be_bytes(), member.as_bytes()].concat()
+    };
+    let mut found: Vec<_> = found.into_iter().map(|found| (rank(&found), found)).collect();
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
     id_list::slice(call, found, call.page_size(), wanted.binding)
 }
 

@@ -122,8 +122,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     if call.params.has("id") {
         let (ids, mut found) = (call.params.list("id"), Vec::new());
         tx.plan(|rows| ids.iter().for_each(|id| plan::show(rows, id)))?;
-        for id in ids {
-            found.extend(by_id(call, tx, id)?);
+        for (at, id) in ids.iter().enumerate() {
+            found.extend(by_id(call, tx, id)?.map(|item| (id_list::rank_at(at), item)));
         }
         let (page, paging) = id_list::page(call, found)?;
         page.iter().for_each(|item| list.push(item));
@@ -131,7 +131,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     }
     let opened = OpenPlaylist::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
     let video = call.params.get("videoId");
-    let binding = open_playlist::binding(call.operation, &opened.id, video);
+    let binding = opened.binding(call, video);
     let token = call.page_token(binding)?;
     let paging = match (&opened.place, video) {
         (Place::Ordered, None) => {
@@ -148,12 +148,14 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             })?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
                 let number = Number::Timed(&entry.number);
-                list.push(&opened.show(call, tx, number, position, &entry.item)?);
+                list.push(&opened.show(call, tx, number, Some(position), &entry.item)?);
             }
             Paging { next: page.next, previous: page.previous, total: page.total, size }
         }
         (Place::Timed(special), Some(video)) => {
-            let found = opened.timed(call, *special).of_video(tx, video)?;
+            let timed = opened.timed(call, *special);
+            let found = timed.of_video(tx, video)?.into_iter();
+            let found = found.map(|found| (found.1.rank(), found)).collect();
             let (page, paging) = id_list::slice(call, found, size, binding)?;
             for (position, entry) in &page {
                 let number = Number::Timed(&entry.number);
@@ -218,7 +220,7 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Err
         }
         Named::Ordered(number, item) => {
             let position = Order::load(tx, &opened.id)?.position(tx, *number, item)?;
-            opened.show(call, tx, Number::Ordered(*number), position.unwrap_or_default(), item)?
+            opened.show(call, tx, Number::Ordered(*number), position, item)?
         }
     };
     Ok(Some(item))
@@ -261,7 +263,8 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     tx.plan(|plan| activity::plan(plan, &opened.id, &opened.owner, number, &item.video))?;
     activity::added(tx, &opened.id, &opened.owner, number, &item)?;
     item = ITEMS.get(tx, &(opened.id.clone(), number))?.unwrap_or(item);
-    Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
+    let number = Number::Ordered(number);
+    Ok(Reply::resource(&opened.show(call, tx, number, Some(position), &item)?))
 }
 
 /// Adds a video to a list that time orders.
@@ -291,7 +294,7 @@ fn insert_timed(
     // What was just liked or watched is the first; an upload stands where its time puts it.
     let position = match special {
         SystemPlaylist::Uploads => timed.position(tx, &entry.number)?,
-        _ => 0,
+        _ => Some(0),
     };
     let number = Number::Timed(&entry.number);
     Ok(Reply::resource(&opened.show(call, tx, number, position, &entry.item)?))
@@ -311,7 +314,8 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     };
     let mut order = Order::load(tx, &opened.id)?;
     let mut position = order.position(tx, number, &item)?.ok_or(&rules::NOT_FOUND)?;
-    call.expect(&opened.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
+    let shown = Number::Ordered(number);
+    call.expect(&opened.show(call, tx, shown, Some(position), &item)?.etag)?;
     if written.playlist.as_ref().is_some_and(|named| full_id(named, &opened.owner) != opened.id) {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
@@ -325,7 +329,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     if let Some(wanted) = written.position.filter(|_| call.wants("snippet")) {
         position = order.shift(tx, number, &mut item, wanted)?;
     }
-    Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
+    Ok(Reply::resource(&opened.show(call, tx, shown, Some(position), &item)?))
 }
 
 /// The id of a playlist that an owner of special ones names, also by a short name: `WL`, `FL`.
@@ -343,17 +347,13 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     match named {
         Named::Timed(special, entry) => {
             let timed = opened.timed(call, special);
-            if call.if_match.is_some() {
-                // Its place in the list is part of its etag, and counted for nobody else.
-                let position = timed.position(tx, &entry.number)?;
-                let number = Number::Timed(&entry.number);
-                call.expect(&opened.show(call, tx, number, position, &entry.item)?.etag)?;
-            }
+            let number = Number::Timed(&entry.number);
+            call.expect(&opened.show(call, tx, number, None, &entry.item)?.etag)?;
             timed.remove(tx, &entry, call.now)?;
         }
         Named::Ordered(number, item) => {
             let mut order = Order::load(tx, &opened.id)?;
-            let position = order.position(tx, number, &item)?.unwrap_or_default();
+            let position = order.position(tx, number, &item)?;
             call.expect(&opened.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
             order.remove(tx, number, &item)?;
             activity::removed(tx, &opened.id, &opened.owner, number, &item)?;

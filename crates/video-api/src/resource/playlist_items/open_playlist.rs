@@ -22,10 +22,13 @@ use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::record::Video;
 use crate::resource::videos::render::LISTED_VIDEOS;
 
-/// The bond of the tokens of a list of items.
-pub(super) fn binding(operation: &Operation, playlist: &str, video: Option<&str>) -> Binding {
-    Binding::of(&[operation.name, playlist, video.unwrap_or_default()])
+/// The bond of the tokens of a list of items: the items of an order are the same for everybody who reads it.
+fn binding(operation: &Operation, playlist: &str, video: Option<&str>, audience: &str) -> Binding {
+    Binding::of(&[operation.name, playlist, video.unwrap_or_default(), audience])
 }
+
+/// The audience of an order.
+const EVERYBODY: &str = "everybody";
 
 /// Plans the rows of a page of a playlist.
 pub(super) fn plan_page(asked: &Asked<'_>, plan: &mut Plan<'_>) {
@@ -46,7 +49,7 @@ pub(super) fn plan_page(asked: &Asked<'_>, plan: &mut Plan<'_>) {
     };
     let video = asked.get("videoId");
     if is_ordered && video.is_none() {
-        let binding = binding(asked.operation, &id, video);
+        let binding = binding(asked.operation, &id, video, EVERYBODY);
         let token = asked.get("pageToken").and_then(|text| PageToken::parse(text, binding).ok());
         order::plan::page(plan, &id, token.as_ref(), asked.page_size().saturating_add(1));
     }
@@ -95,6 +98,15 @@ impl OpenPlaylist {
         Ok(Self { id, owner, title, place })
     }
 
+    /// The bond of the tokens of its list; a list by time has other items for its owner than for others.
+    pub(super) fn binding(&self, call: &Call<'_>, video: Option<&str>) -> Binding {
+        let audience = match self.place {
+            Place::Timed(_) if call.caller.owns(&self.owner) => "owner",
+            _ => EVERYBODY,
+        };
+        binding(call.operation, &self.id, video, audience)
+    }
+
     /// The same, if the caller may change its items.
     pub(super) fn open_own(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
         let opened = Self::open(call, tx, id)?;
@@ -125,7 +137,7 @@ impl OpenPlaylist {
         call: &Call<'_>,
         tx: &mut Tx<'_>,
         number: Number<'_>,
-        position: u32,
+        position: Option<u32>,
         item: &PlaylistItem,
     ) -> Result<Item, Error> {
         let video = LISTED_VIDEOS.peek_shared(tx, &item.video)?;
@@ -148,7 +160,7 @@ impl OpenPlaylist {
         let video = video.filter(|video| !call.caller.closing.holds(&video.record.head.channel));
         let number = Number::Ordered(number);
         let found = video.as_ref().map(|video| &video.record);
-        let shown = self.shown(call, number, position, &listed.record, found);
+        let shown = self.shown(call, number, Some(position), &listed.record, found);
         Ok(render::list(listed, &shown, video.as_ref(), &call.parts))
     }
 
@@ -156,7 +168,7 @@ impl OpenPlaylist {
         &'s self,
         call: &Call<'_>,
         number: Number<'s>,
-        position: u32,
+        position: Option<u32>,
         item: &'s PlaylistItem,
         video: Option<&'s Stored<Video>>,
     ) -> Shown<'s> {

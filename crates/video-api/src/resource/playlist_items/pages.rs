@@ -128,7 +128,7 @@ pub(super) fn of_video(
     let PagePlace { start, items } = place;
     let page: Vec<_> = found.into_iter().skip(start as usize).take(items as usize + 1).collect();
     for (position, number, item) in page.iter().take(items as usize) {
-        list.push(&opened.show(call, tx, Number::Ordered(*number), *position, item)?);
+        list.push(&opened.show(call, tx, Number::Ordered(*number), Some(*position), item)?);
     }
     let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
     Ok(place.paging(&numbers, total, size, binding))

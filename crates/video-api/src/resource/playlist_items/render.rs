@@ -24,7 +24,7 @@ pub type ListedItem = RenderCache<PlaylistItem, RenderKey>;
 #[derive(Debug)]
 pub struct RenderKey {
     title: String,
-    position: u32,
+    position: Option<u32>,
     video: Option<Arc<ListedVideo>>,
     visible: bool,
     parts: Vec<&'static str>,
@@ -73,8 +73,8 @@ pub struct Shown<'s> {
     pub owner: (&'s str, &'s str),
     /// The item's own part of its id.
     pub number: Number<'s>,
-    /// Its position.
-    pub position: u32,
+    /// Its position, if it was counted.
+    pub position: Option<u32>,
     /// The item.
     pub item: &'s PlaylistItem,
     /// Its video, if it is still there.
@@ -116,11 +116,13 @@ pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
     item.end().etag_input((shown.owner, shown.video.map(Stored::etag), shown.visible))
 }
 
-/// The version of an item is all that can be written of it and where it is.
+/// The version of an item is all that can be written of it and, in an order, where it is: nobody writes its place in a list by time.
 fn version(shown: &Shown<'_>, id: &str) -> Vec<u8> {
     let item = shown.item;
     let mut out = Vec::with_capacity(160);
-    out.extend_from_slice(&shown.position.to_be_bytes());
+    if let (Number::Ordered(_), Some(position)) = (shown.number, shown.position) {
+        out.extend_from_slice(&position.to_be_bytes());
+    }
     out.extend_from_slice(&item.added.micros().to_be_bytes());
     let written = [&item.note, &item.start_at, &item.end_at].map(Option::as_deref);
     for text in [Some(id), Some(&item.video)].into_iter().chain(written) {
@@ -158,8 +160,10 @@ fn snippet(shown: &Shown<'_>, item: &mut Item) {
         item.text.push(b',');
         item.served(&as_item(video));
     }
-    item.text.extend_from_slice(b",\"position\":");
-    item.text.extend_from_slice(shown.position.to_string().as_bytes());
+    if let Some(position) = shown.position {
+        item.text.extend_from_slice(b",\"position\":");
+        item.text.extend_from_slice(position.to_string().as_bytes());
+    }
     item.text.extend_from_slice(b",\"resourceId\":{\"kind\":\"youtube#video\",\"videoId\":");
     string(&mut item.text, &shown.item.video);
     item.text.extend_from_slice(b"}}");

@@ -24,6 +24,9 @@ pub const HISTORY: Table<(String, u64, u64, String), ()> = Table::new(0x28);
 /// Number of entries that an account's history has.
 pub const HISTORY_COUNT: Table<String, Count> = Table::new(0x29);
 
+/// Entries that are counted for the position of one of them.
+const POSITIONS_MAX: u32 = 1_000;
+
 /// One entry: the part of its id that tells it from others, and the item that it is shown as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -31,6 +34,17 @@ pub struct Entry {
     pub number: String,
     /// The item.
     pub item: PlaylistItem,
+}
+
+impl Entry {
+    /// Its rank in its list: the latest comes first.
+    pub(super) fn rank(&self) -> Vec<u8> {
+        let (time, drawn) = match parse_history(&self.number) {
+            Some((time, drawn, _)) => (time, drawn),
+            None => (latest_first(self.item.added.micros()), 0),
+        };
+        [time.to_be_bytes(), drawn.to_be_bytes()].concat()
+    }
 }
 
 /// A page of entries.
@@ -155,10 +169,14 @@ impl TimeOrderedPlaylist<'_> {
     ///
     /// # Errors
     /// As the store.
-    pub fn of_video(&self, tx: &mut Tx<'_>, video: &str) -> Result<Vec<(u32, Entry)>, Error> {
+    pub fn of_video(
+        &self,
+        tx: &mut Tx<'_>,
+        video: &str,
+    ) -> Result<Vec<(Option<u32>, Entry)>, Error> {
         if self.special == SystemPlaylist::History {
             let latest = self.page(tx, Wanted::latest(ITEMS_MAX))?;
-            let entries = (0..).zip(latest.entries);
+            let entries = (0..).map(Some).zip(latest.entries);
             return Ok(entries.filter(|(_, entry)| entry.item.video == video).collect());
         }
         let Some(entry) = self.find(tx, video)? else {
@@ -167,14 +185,15 @@ impl TimeOrderedPlaylist<'_> {
         Ok(vec![(self.position(tx, &entry.number)?, entry)])
     }
 
-    /// Number of entries that come before this one, up to 1,000: further than that nobody counts for one item.
+    /// Number of entries that come before this one; `None` of one that is not among the first 1,000: further than that nobody counts for
+    /// one item.
     ///
     /// # Errors
     /// As the store.
-    pub fn position(&self, tx: &mut Tx<'_>, number: &str) -> Result<u32, Error> {
-        let page = self.page(tx, Wanted::latest(1_000))?;
+    pub fn position(&self, tx: &mut Tx<'_>, number: &str) -> Result<Option<u32>, Error> {
+        let page = self.page(tx, Wanted::latest(POSITIONS_MAX))?;
         let at = page.entries.iter().position(|entry| entry.number == number);
-        Ok(u32::try_from(at.unwrap_or_default()).unwrap_or(u32::MAX))
+        Ok(at.and_then(|at| u32::try_from(at).ok()))
     }
 
     /// Removes an entry: a like that is removed is no like any more.

@@ -120,8 +120,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     if call.params.has("id") {
         let (ids, mut found) = (call.params.list("id"), Vec::new());
         tx.plan(|plan| ids.iter().for_each(|id| plan_made(plan, id)))?;
-        for id in ids {
-            found.extend(visible(call, tx, id)?);
+        for (at, id) in ids.iter().enumerate() {
+            found.extend(visible(call, tx, id)?.map(|item| (id_list::rank_at(at), item)));
         }
         let (page, paging) = id_list::page(call, found)?;
         page.iter().for_each(|item| list.push(item));

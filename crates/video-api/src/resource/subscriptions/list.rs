@@ -6,8 +6,9 @@ use super::record::{
     PUBLISHER_COUNT, PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties, SUBSCRIBER_COUNT,
     SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS, Subscription,
 };
-use super::{render, rules};
+use super::{rules, store, unread};
 use crate::api::error::Error;
+use crate::api::id_list::Ranked;
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
 use crate::api::response::Paging;
@@ -17,8 +18,6 @@ use crate::record::key_order::latest_first;
 use crate::resource::channels::record as channels;
 use crate::resource::channels::record::CHANNELS;
 
-/// Subscriptions that the order `unread` looks at: the latest ones.
-const UNREAD_MAX: usize = 1_000;
 /// Channels that `forChannelId` names at most.
 const CHANNELS_MAX: usize = 50;
 
@@ -46,45 +45,49 @@ pub(super) fn page(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Page, Error> {
         if only.is_some_and(|only| !only.contains(&channel.as_str())) {
             return id_list::slice(call, Vec::new(), call.page_size(), Binding::of(&[]));
         }
-        let by_title = params.flag("mySubscribers") && params.get("order") == Some("alphabetical");
-        return subscribers(call, tx, &channel, by_title);
+        let (mine, recent) = ("mySubscribers", "myRecentSubscribers");
+        let list = if params.flag(mine) { mine } else { recent };
+        let by_title = list == mine && params.get("order") == Some("alphabetical");
+        return subscribers(call, tx, (list, &channel), by_title);
     }
-    let subscriber = subscriber(call, tx)?;
+    let (list, subscriber) = subscriber(call, tx)?;
     if let Some(only) = only {
-        return chosen(call, tx, &subscriber, &only);
+        return chosen(call, tx, (list, &subscriber), &only);
     }
     match params.get("order") {
-        Some("unread") => unread(call, tx, &subscriber),
+        Some("unread") => {
+            unread::page(call, tx, &Side { channel: &subscriber, list, order: "unread" })
+        }
         Some("alphabetical") => {
             let publisher = |key: (String, String, String)| key.2;
-            let side = Side { channel: &subscriber, order: "alphabetical" };
+            let side = Side { channel: &subscriber, list, order: "alphabetical" };
             let (found, paging) = side.read(call, tx, &PUBLISHERS_BY_TITLE, publisher)?;
             side.finish(call, tx, found, paging)
         }
         _ => {
             let publisher = |key: (String, u64, String)| key.2;
-            let side = Side { channel: &subscriber, order: "relevance" };
+            let side = Side { channel: &subscriber, list, order: "relevance" };
             let (found, paging) = side.read(call, tx, &PUBLISHERS_BY_TIME, publisher)?;
             side.finish(call, tx, found, paging)
         }
     }
 }
 
-/// A page of the channels that subscribe to `channel` and do not keep it private.
+/// A page of the channels that subscribe to `channel` and do not keep it private, as the list of that name.
 ///
 /// # Errors
 /// [`Error::InvalidPageToken`].
 pub fn subscribers(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
-    channel: &str,
+    (list, channel): (&'static str, &str),
     by_title: bool,
 ) -> Result<Page, Error> {
     let (found, mut paging) = if by_title {
-        let side = Side { channel, order: "subscribers by title" };
+        let side = Side { channel, list, order: "by title" };
         side.read(call, tx, &SUBSCRIBERS_BY_TITLE, |key: (String, String, String)| key.2)?
     } else {
-        let side = Side { channel, order: "subscribers" };
+        let side = Side { channel, list, order: "by time" };
         side.read(call, tx, &SUBSCRIBERS_BY_TIME, |key: (String, u64, String)| key.2)?
     };
     let of = |subscriber| Parties { subscriber, publisher: channel.to_owned() };
@@ -109,9 +112,11 @@ fn closing(
 }
 
 /// A list that belongs to one channel, in an order.
-struct Side<'s> {
-    channel: &'s str,
-    order: &'static str,
+pub(super) struct Side<'s> {
+    pub(super) channel: &'s str,
+    /// The filter that names the list.
+    pub(super) list: &'static str,
+    pub(super) order: &'s str,
 }
 
 impl Side<'_> {
@@ -131,8 +136,15 @@ impl Side<'_> {
         Ok((rows.keys.into_iter().map(other).collect(), paging))
     }
 
-    fn binding(&self, call: &Call<'_>) -> Binding {
-        Binding::of(&[call.operation.name, self.channel, self.order])
+    /// The bond of the tokens of the list.
+    pub(super) fn binding(&self, call: &Call<'_>) -> Binding {
+        let only = call.given("forChannelId").unwrap_or_default();
+        Binding::of(&[call.operation.name, self.list, self.channel, self.order, only])
+    }
+
+    /// The subscription of the channel to another one.
+    pub(super) fn parties(&self, publisher: String) -> Parties {
+        Parties { subscriber: self.channel.to_owned(), publisher }
     }
 
     fn finish(
@@ -140,30 +152,49 @@ impl Side<'_> {
         call: &Call<'_>,
         tx: &mut Tx<'_>,
         publishers: Vec<String>,
+        paging: Paging,
+    ) -> Result<Page, Error> {
+        let found = publishers.into_iter().map(|publisher| self.parties(publisher)).collect();
+        self.counted(call, tx, found, paging)
+    }
+
+    /// A page of what the channel subscribes to, with the total.
+    ///
+    /// # Errors
+    /// As the store.
+    pub(super) fn counted(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+        found: Vec<Parties>,
         mut paging: Paging,
     ) -> Result<Page, Error> {
-        let of = |publisher| Parties { subscriber: self.channel.to_owned(), publisher };
         let total = counter::of(tx, &PUBLISHER_COUNT, &self.channel.to_owned())?;
+        let of = |publisher| self.parties(publisher);
         paging.total = total.saturating_sub(closing(call, tx, of, |_| true)?);
-        Ok((publishers.into_iter().map(of).collect(), paging))
+        Ok((found, paging))
     }
 }
 
-/// The channel whose subscriptions are asked for, if the caller may see them.
-fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<String, Error> {
+/// The channel whose subscriptions are asked for, if the caller may see them, with the filter that names it.
+fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(&'static str, String), Error> {
     let Some(id) = call.params.get("channelId") else {
-        return Ok(call.caller.channel()?.to_owned());
+        return Ok(("mine", call.caller.channel()?.to_owned()));
     };
     let (absent, closed) = (&rules::SUBSCRIBER_NOT_FOUND, &rules::SUBSCRIBER_CLOSED);
     let channel = channels::named_or(tx, id, absent, closed)?;
     if channel.head.hides_subscriptions && !call.caller.owns(id) {
         return Err(Error::Rule(&rules::PRIVATE));
     }
-    Ok(id.to_owned())
+    Ok(("channelId", id.to_owned()))
 }
 
 /// Those of the ids that there are; what a subscriber keeps private, only both sides of it see.
-fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<Parties>, Error> {
+fn by_id(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    only: Option<&[&str]>,
+) -> Result<Vec<Ranked<Parties>>, Error> {
     let mut found = Vec::new();
     tx.plan(|plan| {
         for id in call.params.list("id") {
@@ -172,7 +203,7 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<
             }
         }
     })?;
-    for id in call.params.list("id") {
+    for (at, id) in call.params.list("id").iter().enumerate() {
         let Some(parties) = SUBSCRIPTION_IDS.peek(tx, id)? else {
             continue;
         };
@@ -185,42 +216,25 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<
             && !is_closing
             && only.is_none_or(|only| only.contains(&parties.publisher.as_str()))
         {
-            found.push(parties);
+            found.push((id_list::rank_at(at), parties));
         }
     }
     Ok(found)
 }
 
-/// The place of a subscription in the order that is asked for.
-type Rank = (bool, u64, String);
-
-fn rank(
-    call: &Call<'_>,
-    tx: &mut Tx<'_>,
-    parties: &Parties,
-    latest: Option<u64>,
-) -> Result<Rank, Error> {
-    let subscription = SUBSCRIPTIONS.peek(tx, &parties.key())?;
-    let (since, watched) = subscription.map_or((0, 0), |subscription| {
-        (latest_first(subscription.since.micros()), latest_first(subscription.watched.micros()))
-    });
-    let id = parties.publisher.clone();
-    Ok(match call.params.get("order") {
-        Some("unread") => {
-            let latest = latest.unwrap_or(u64::MAX);
-            // What was published after the last look sorts before it.
-            (latest >= watched, latest, id)
-        }
-        Some("alphabetical") => {
-            let channel = CHANNELS.peek_shared(tx, &id)?;
-            let title = channel.map(|channel| channel.head.title.to_lowercase());
-            (false, 0, format!("{} {id}", title.unwrap_or_default()))
-        }
-        _ => (false, since, id),
-    })
+/// The bytes of a rank, in its order.
+pub(super) fn rank_of(rank: &impl Key) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    rank.write(&mut bytes);
+    bytes
 }
 
-fn ranked(call: &Call<'_>, tx: &mut Tx<'_>, found: Vec<Parties>) -> Result<Vec<Parties>, Error> {
+/// Subscriptions with their ranks in the order that is asked for.
+fn ranked(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    found: Vec<Parties>,
+) -> Result<Vec<Ranked<Parties>>, Error> {
     let order = call.params.get("order");
     tx.plan(|plan| {
         for parties in &found {
@@ -233,23 +247,40 @@ fn ranked(call: &Call<'_>, tx: &mut Tx<'_>, found: Vec<Parties>) -> Result<Vec<P
             plan.row(&PUBLISHER_COUNT, &parties.subscriber);
         }
     })?;
-    let mut latest = Vec::new();
-    if order == Some("unread") {
-        latest = render::latest_items(tx, found.iter().map(|parties| &parties.publisher))?;
+    let mut ranks = Vec::with_capacity(found.len());
+    match order {
+        Some("unread") => {
+            let classes = unread::classes(tx, &found)?;
+            let ranked = classes.into_iter().zip(&found);
+            ranks.extend(
+                ranked.map(|(class, parties)| rank_of(&(class, parties.publisher.clone()))),
+            );
+        }
+        Some("alphabetical") => {
+            for Parties { publisher, .. } in &found {
+                let channel = CHANNELS.peek_shared(tx, publisher)?;
+                let title = channel.map(|channel| store::title_key(&channel.head.title));
+                ranks.push(rank_of(&(title.unwrap_or_default(), publisher.clone())));
+            }
+        }
+        _ => {
+            for parties in &found {
+                let known = SUBSCRIPTIONS.peek(tx, &parties.key())?;
+                let since = known.map_or(0, |known| latest_first(known.since.micros()));
+                ranks.push(rank_of(&(since, parties.publisher.clone())));
+            }
+        }
     }
-    let mut latest = latest.into_iter();
-    let ranks =
-        found.into_iter().map(|parties| Ok((rank(call, tx, &parties, latest.next())?, parties)));
-    let mut ranks = ranks.collect::<Result<Vec<_>, Error>>()?;
-    ranks.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(ranks.into_iter().map(|(_, parties)| parties).collect())
+    let mut ranked: Vec<_> = ranks.into_iter().zip(found).collect();
+    ranked.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(ranked)
 }
 
 /// Those subscriptions of a channel that are to one of these.
 fn chosen(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
-    subscriber: &str,
+    (list, subscriber): (&'static str, &str),
     only: &[&str],
 ) -> Result<Page, Error> {
     let of = |publisher: &str| Parties {
@@ -270,21 +301,6 @@ fn chosen(
     }
     let found = ranked(call, tx, found)?;
     let order = call.params.get("order").unwrap_or_default();
-    let mut names = vec![call.operation.name, subscriber, order];
-    names.extend(only);
-    id_list::slice(call, found, call.page_size(), Binding::of(&names))
-}
-
-/// Subscriptions with new items first, those of the latest item before others. Of more than [`UNREAD_MAX`], the latest ones are looked at.
-fn unread(call: &Call<'_>, tx: &mut Tx<'_>, subscriber: &str) -> Result<Page, Error> {
-    let span = PUBLISHERS_BY_TIME.span(&subscriber.to_owned());
-    let (rows, _) = PUBLISHERS_BY_TIME.scan(tx, &span, UNREAD_MAX)?;
-    let of = |((_, _, publisher), ())| Parties { subscriber: subscriber.to_owned(), publisher };
-    let found = ranked(call, tx, rows.into_iter().map(of).collect())?;
-    let side = Side { channel: subscriber, order: "unread" };
-    let (found, mut paging) = id_list::slice(call, found, call.page_size(), side.binding(call))?;
-    let of = |publisher| Parties { subscriber: subscriber.to_owned(), publisher };
-    let total = counter::of(tx, &PUBLISHER_COUNT, &subscriber.to_owned())?;
-    paging.total = total.saturating_sub(closing(call, tx, of, |_| true)?);
-    Ok((found, paging))
+    let side = Side { channel: subscriber, list, order };
+    id_list::slice(call, found, call.page_size(), side.binding(call))
 }

@@ -6,6 +6,7 @@ mod render;
 pub mod rules;
 mod seed;
 pub mod store;
+mod unread;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::{RoundTrips, Tx};

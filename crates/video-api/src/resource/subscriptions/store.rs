@@ -142,7 +142,7 @@ fn titles(tx: &mut Tx<'_>, parties: &Parties) -> Result<(String, String), Error>
 }
 
 /// A title as a part of a key: without regard to case.
-fn title_key(title: &str) -> String {
+pub(super) fn title_key(title: &str) -> String {
     title.to_lowercase().chars().take(TITLE_CHARS).collect()
 }
 

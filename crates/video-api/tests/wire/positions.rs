@@ -1,0 +1,67 @@
+//! Positions of items in lists that time orders: told where they are counted, and never part of what guards a change.
+
+use serde_json::{Value, json};
+
+use crate::service::{SEED, Service};
+
+/// More items than are counted for the position of one.
+const MANY: usize = 1_030;
+
+/// A service whose Alice has as many uploads, likes and entries of her history.
+async fn service() -> Service {
+    let mut seed: Value = serde_json::from_str(SEED).unwrap();
+    let time = |at: usize| format!("2026-01-01T{:02}:{:02}:00Z", at / 60, at % 60);
+    let videos = (0..MANY).map(|at| json!({"id": format!("m{at}"), "owner": "alice", "publishedAt": time(at), "snippet": {"title": "t"}}));
+    seed["videos"].as_array_mut().unwrap().extend(videos);
+    seed["ratings"] = (0..MANY)
+        .map(|at| json!({"account": "alice", "video": format!("m{at}"), "rating": "like"}))
+        .collect();
+    seed["plays"] = (0..MANY)
+        .map(|at| json!({"account": "alice", "video": format!("m{at}"), "at": time(at)}))
+        .collect();
+    Service::seeded(&seed.to_string()).await
+}
+
+/// All items of a list.
+async fn items(service: &Service, playlist: &str) -> Vec<Value> {
+    let (mut all, mut token) = (Vec::new(), String::new());
+    loop {
+        let list =
+            format!("/playlistItems?part=snippet&playlistId={playlist}&maxResults=50{token}");
+        let page = service.list(&list).await;
+        all.extend(page["items"].as_array().unwrap().iter().cloned());
+        match page["nextPageToken"].as_str() {
+            Some(next) => token = format!("&pageToken={next}"),
+            None => return all,
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_item_far_down_has_no_wrong_position_and_its_listed_etag_guards_it() {
+    let service = service().await;
+    for playlist in ["UUx", "LL", "HL"] {
+        let listed = items(&service, playlist).await;
+        assert!(listed.len() >= MANY, "{playlist}: {}", listed.len());
+        for (at, item) in listed.iter().enumerate() {
+            assert_eq!(item["snippet"]["position"], at, "{playlist}: pages tell every position");
+        }
+        for at in [3, 999, 1_000, 1_020] {
+            let item = &listed[at];
+            let id = item["id"].as_str().unwrap();
+            let found = service.list(&format!("/playlistItems?part=snippet&id={id}")).await;
+            let position = found["items"][0]["snippet"].get("position");
+            let expected = json!(at);
+            assert_eq!(position, (at < 1_000).then_some(&expected), "{playlist} {at}");
+            assert_eq!(found["items"][0]["etag"], item["etag"], "{playlist} {at}");
+        }
+        let (etag, id) =
+            (listed[1_020]["etag"].as_str().unwrap(), listed[1_020]["id"].as_str().unwrap());
+        let target = format!("/youtube/v3/playlistItems?id={id}");
+        for (etag, status) in [("stale", 412), (etag, 204)] {
+            let guard = [("if-match", etag)];
+            let told = service.ask_with("DELETE", &target, "ALICE", &guard, b"").await;
+            assert_eq!(told.status, status, "{playlist}: {}", told.json());
+        }
+    }
+}
