@@ -46,7 +46,8 @@ fn subject(path: &str) -> Option<(String, Size)> {
         "watermark" => *picture::WATERMARK.first()?,
         _ => return None,
     };
-    Some((format!("{folder}/{id}"), size))
+    // What follows the name of a picture names none.
+    pieces.next().is_none().then(|| (format!("{folder}/{id}"), size))
 }
 
 /// Returns whether a key that was sent is the one that is needed, in a time that tells nothing of it.
@@ -55,10 +56,10 @@ fn is_same(needed: &str, sent: &str) -> bool {
 }
 
 /// Returns whether a resource names the picture of `subject` in this size, with this key where it needs one. A playlist without videos shows
-/// the placeholder of none.
+/// the placeholder of none, and so does a comment whose author's account was closed.
 fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size, key: Option<&str>) -> Result<bool, Error> {
     Ok(match subject.split_once('/') {
-        Some(("vi", thumbnail::NO_VIDEO)) => thumbnail::Source::default().has(size.name),
+        Some(("vi", thumbnail::NONE)) => thumbnail::Source::default().has(size.name),
         Some(("vi", id)) => {
             let closing = closing::peek(tx)?;
             let video = VIDEOS.peek_shared(tx, &id.to_owned())?;
@@ -69,6 +70,7 @@ fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size, key: Option<&str>) -> R
                     && !closing.holds(&video.head.channel)
             })
         }
+        Some(("ytc", thumbnail::NONE)) => true,
         Some(("ytc", id)) => CHANNELS.peek_shared(tx, &id.to_owned())?.is_some(),
         _ => true,
     })

@@ -20,8 +20,8 @@ pub const CHANNEL: &[Size] = &[("default", 88, 88), ("medium", 240, 240), ("high
 const SIZES_ALWAYS: usize = 3;
 /// The parameter that brings a picture's key, as the real service names it.
 pub const KEY: &str = "rs";
-/// The id that stands for the video of a playlist without any.
-pub const NO_VIDEO: &str = "none";
+/// The id in the place of a video or a channel that is not there: of a playlist without videos, of an author whose account was closed.
+pub const NONE: &str = "none";
 
 /// The facts that decide about the sizes of a video's picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -292,3 +292,35 @@ async fn home_shows_the_uploads_of_the_channels_that_one_subscribes_to() {
     assert_eq!(sorted(listed(&service, "BOB", "home=true").await), uploads);
     assert_eq!(listed(&service, "ALICE", "channelId=UCbob").await[0], "subscription UCx");
 }
+
+#[tokio::test]
+async fn an_activity_about_a_playlist_shows_the_picture_of_its_first_video() {
+    let service = Service::new().await;
+    for list in ["PLx", "PL"] {
+        let resource = json!({"kind": "youtube#playlist", "playlistId": list});
+        let body = json!({"account": "alice", "type": "bulletin", "contentDetails": {"bulletin": {"resourceId": resource}}});
+        let told = service.control("POST", "/_ops/activities", &body.to_string()).await;
+        assert_eq!(told.status, 200, "{}", told.json());
+        service.later(1);
+    }
+    let shown = async |who: &str| {
+        let target = "/activities?part=snippet&channelId=UCx&maxResults=5";
+        let (_, found) = ask(&service, who, "GET", target, Value::Null).await;
+        let picture = |item: &Value| {
+            let url = item["snippet"]["thumbnails"]["default"]["url"].as_str().unwrap().to_owned();
+            url.split('?').next().unwrap().rsplit('/').nth(1).unwrap().to_owned()
+        };
+        let items = found["items"].as_array().unwrap().iter();
+        let about = items.filter(|item| item["snippet"]["type"] == "bulletin");
+        about.map(picture).collect::<Vec<_>>()
+    };
+    assert_eq!(shown("BOB").await, ["none", "v"]);
+    add(&service, "ALICE", "PL", "w").await;
+    assert_eq!(shown("BOB").await, ["w", "v"]);
+    let hide = json!({"id": "v", "status": {"privacyStatus": "private"}});
+    ask(&service, "ALICE", "PUT", "/videos?part=status", hide).await;
+    assert_eq!(
+        (shown("BOB").await, shown("ALICE").await),
+        (vec!["w".into(), "none".into()], vec!["w".into(), "v".into()])
+    );
+}

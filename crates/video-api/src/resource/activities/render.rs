@@ -9,14 +9,17 @@ use triptych_core::time::Timestamp;
 use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::response::{Item, etag};
+use crate::record::id;
 use crate::record::stored::{self, Stored};
-use crate::record::{id, thumbnail};
 use crate::resource::activities::record::{Event, Thing};
 use crate::resource::channels::record::{CHANNELS, Channel};
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::sight;
+use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlist_items::record::ITEMS;
 use crate::resource::playlists::record::{PLAYLISTS, Playlist};
+use crate::resource::playlists::render as playlists;
+use crate::resource::videos::record::VIDEOS;
 use crate::resource::videos::render::{LISTED_VIDEOS, ListedVideo};
 
 /// Whoever asks, and how.
@@ -34,7 +37,8 @@ pub(super) struct Audience<'a> {
 pub(super) enum Shown {
     Video(Arc<ListedVideo>),
     Channel(Arc<Stored<Channel>>),
-    Playlist(Arc<Stored<Playlist>>),
+    /// With its pictures.
+    Playlist(Arc<Stored<Playlist>>, Value),
     /// There is none.
     Nothing,
 }
@@ -53,7 +57,11 @@ pub(super) fn plan(plan: &mut Plan<'_>, channel: &str, event: &Event) {
     match event.thing() {
         Some(Thing::Video(id)) => drop(plan.row(&LISTED_VIDEOS, &id)),
         Some(Thing::Channel(id)) => drop(plan.row(&CHANNELS, &id)),
-        Some(Thing::Playlist(id)) => drop(plan.row(&PLAYLISTS, &id)),
+        Some(Thing::Playlist(id)) => {
+            plan.row(&PLAYLISTS, &id);
+            let first = plan.row(&ORDER, &id).and_then(|order| order.first_video);
+            first.iter().for_each(|video| drop(plan.row(&VIDEOS, video)));
+        }
         None => {}
     }
 }
@@ -84,7 +92,14 @@ pub(super) fn find(
             LISTED_VIDEOS.peek_shared(tx, &id)?.filter(is_shown).map(Shown::Video)
         }
         Thing::Channel(id) => CHANNELS.peek_shared(tx, &id)?.map(Shown::Channel),
-        Thing::Playlist(id) => playlist(tx, &id, audience)?.map(Shown::Playlist),
+        Thing::Playlist(id) => match playlist(tx, &id, audience)? {
+            Some(playlist) => {
+                let first = ORDER.peek(tx, &id)?.and_then(|order| order.first_video);
+                let picture = playlists::picture(tx, first.as_deref(), audience.caller)?;
+                Some(Shown::Playlist(playlist, picture))
+            }
+            None => None,
+        },
     })
 }
 
@@ -170,10 +185,7 @@ fn about(shown: &Shown) -> Map<String, Value> {
     let (snippet, picture) = match shown {
         Shown::Video(video) => (video.record.value("snippet"), None),
         Shown::Channel(channel) => (channel.value("snippet"), None),
-        Shown::Playlist(playlist) => {
-            let picture = thumbnail::of_video(thumbnail::NO_VIDEO, thumbnail::Source::default());
-            (playlist.value("snippet"), Some(picture))
-        }
+        Shown::Playlist(playlist, picture) => (playlist.value("snippet"), Some(picture.clone())),
         Shown::Nothing => (Map::new(), None),
     };
     let mut out = Map::new();

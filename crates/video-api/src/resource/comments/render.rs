@@ -6,6 +6,7 @@ use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::response::{Item, Object, etag};
 use crate::record::stored::Stored;
+use crate::record::thumbnail;
 use crate::resource::channels::record::{CHANNELS, Channel};
 use crate::resource::comments::moderation::Viewer;
 use crate::resource::comments::record::{COMMENTS, Comment, LIKES, thread_of};
@@ -124,7 +125,7 @@ fn snippet(
     }
     // An account that was closed leaves its comments behind, and nothing that says whose they were.
     out.text("authorDisplayName", author.map_or("", |author| &author.head.title));
-    let picture = if author.is_some() { comment.author.as_str() } else { "none" };
+    let picture = if author.is_some() { comment.author.as_str() } else { thumbnail::NONE };
     out.address("authorProfileImageUrl", &format!("/ytc/{picture}/default.jpg"));
     if author.is_some() {
         let page = format!("http://www.youtube.com/channel/{}", comment.author);

@@ -34,14 +34,14 @@ pub fn picture(
 ) -> Result<Value, Error> {
     let none = Source::default();
     let Some(id) = first_video else {
-        return Ok(thumbnail::of_video(thumbnail::NO_VIDEO, none));
+        return Ok(thumbnail::of_video(thumbnail::NONE, none));
     };
     let video = VIDEOS.peek_shared(tx, &id.to_owned())?;
     Ok(match video.filter(|video| video.head.is_visible(caller)) {
         Some(video) => {
             thumbnail::of_video(id, Source { key: video.head.picture_source().key, ..none })
         }
-        None => thumbnail::of_video(thumbnail::NO_VIDEO, none),
+        None => thumbnail::of_video(thumbnail::NONE, none),
     })
 }
 
