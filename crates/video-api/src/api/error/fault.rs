@@ -77,13 +77,6 @@ static OTHERS: &[Rule] = &[
     ),
     Rule::new(
         400,
-        "youtube.channelSection",
-        "channelNotActive",
-        Place::body("contentDetails.channels"),
-        "At least one of the specified channels is not active.",
-    ),
-    Rule::new(
-        400,
         "youtube.playlistItem",
         "videoAlreadyInAnotherSeriesPlaylist",
         Place::body("snippet.resourceId"),

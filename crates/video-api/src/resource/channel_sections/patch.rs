@@ -12,6 +12,7 @@ use crate::api::language;
 use crate::record::id::{self, PlaylistName};
 use crate::record::json_fields::{Body, check_languages, is_name};
 use crate::record::privacy::Privacy;
+use crate::resource::channels::record as channels;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::playlists::record::{PLAYLISTS, Playlist};
 
@@ -154,7 +155,8 @@ fn check_named(tx: &mut Tx<'_>, section: &Section) -> Result<(), Error> {
     }
     for id in channels {
         if CHANNELS.get(tx, id)?.is_none() {
-            return Err(Error::Rule(&rules::NAMED_CHANNEL_NOT_FOUND));
+            let (absent, closed) = (&rules::NAMED_CHANNEL_NOT_FOUND, &rules::NAMED_CHANNEL_CLOSED);
+            channels::named_or(tx, id, absent, closed)?;
         }
     }
     Ok(())

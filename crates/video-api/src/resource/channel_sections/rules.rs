@@ -53,6 +53,8 @@ rules! {
     OWN_CHANNEL = Rule::new(400, "youtube.channelSection", "ownChannelInChannels", Place::body("contentDetails.channels"), "A section cannot have the channel that it belongs to.");
     /// A channel of a section.
     NAMED_CHANNEL_NOT_FOUND = Rule::new(404, "youtube.channelSection", "channelNotFound", Place::body("contentDetails.channels"), "One of the channels in the request cannot be found.");
+    /// A channel of a section whose account was closed.
+    NAMED_CHANNEL_CLOSED = Rule::new(400, "youtube.channelSection", "channelNotActive", Place::body("contentDetails.channels"), "One of the channels in the request is not active: its account was closed.");
     /// Localizations without a default language.
     DEFAULT_LANGUAGE_NOT_SET = Rule::new(400, "youtube.channelSection", "defaultLanguageNotSetError", Place::body("snippet.defaultLanguage"), "The defaultLanguage must be set to update localizations.");
     /// Localizations that are none.

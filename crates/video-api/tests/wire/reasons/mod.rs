@@ -44,7 +44,6 @@ const NEVER: &[(&str, &[Reason], &str)] = &[
         &[(400, "notEditable")],
         "every section of one's own can be written",
     ),
-    ("channelSections.insert", &[(400, "channelNotActive")], "a closed channel is 404 there"),
     (
         "channels.list",
         &[(403, "channelForbidden"), (404, "channelNotFound")],
