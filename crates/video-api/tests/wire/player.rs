@@ -272,6 +272,34 @@ async fn a_watermark_that_cannot_be_is_refused_with_the_place_of_its_fault() {
     }
 }
 
+#[tokio::test]
+async fn the_player_offers_every_published_track_however_many_drafts_came_before() {
+    let service = Service::new().await;
+    let (id, _) = upload(&service, json!({})).await;
+    let is_published = |at: usize| at >= 110 && at % 2 == 1;
+    let mut tracks = Vec::new();
+    for at in 0..120 {
+        let snippet = json!({"videoId": id, "language": "en", "name": format!("n{at}"), "isDraft": !is_published(at)});
+        let body = format!(
+            "--b\r\n\r\n{}\r\n--b\r\nContent-Type: text/vtt\r\n\r\nWEBVTT\n\n00:01.000 --> 00:02.000\nx\n\r\n--b--",
+            json!({"snippet": snippet})
+        );
+        let target = "/upload/youtube/v3/captions?part=id,snippet&uploadType=multipart";
+        let kind = [("content-type", "multipart/related; boundary=b")];
+        let made = service.ask_with("POST", target, "ALICE", &kind, body.as_bytes()).await;
+        assert_eq!(made.status, 200, "{}", made.json());
+        tracks.push(made.json()["id"].as_str().unwrap().to_owned());
+        service.later(1);
+    }
+    let html = text(&service.ask("GET", &format!("/embed/{id}"), "", "").await);
+    for (at, track) in tracks.iter().enumerate() {
+        let expected = usize::from(is_published(at));
+        assert_eq!(html.matches(&format!("/{track}.vtt\"")).count(), expected, "{at}: {html}");
+        let file = service.ask("GET", &format!("/embed/{id}/captions/{track}.vtt"), "", "").await;
+        assert_eq!(file.status, if is_published(at) { 200 } else { 404 }, "{at}");
+    }
+}
+
 /// Sets a watermark for Alice's channel.
 async fn set_mark(service: &Service) {
     let mut png = std::io::Cursor::new(Vec::new());

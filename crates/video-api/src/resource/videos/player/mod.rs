@@ -13,11 +13,9 @@ use crate::api::error::Error;
 use crate::record::closing;
 use crate::record::stored::Stored;
 use crate::resource::captions::record::{CAPTIONS, Caption, VIDEO_CAPTIONS};
+use crate::resource::captions::store::TRACKS_MAX;
 use crate::resource::videos::record::{VIDEOS, Video};
 use crate::resource::videos::rules;
-
-/// Tracks that a player offers at most.
-const TRACKS_MAX: usize = 100;
 
 /// The video that a page may play: one that others see and whose owner lets other pages embed it, or any with a ticket for it.
 ///
@@ -52,7 +50,9 @@ pub fn playable(
 /// As the store.
 pub fn tracks(tx: &mut Tx<'_>, video: &str) -> Result<Vec<(String, Caption)>, Error> {
     let span = VIDEO_CAPTIONS.span(&video.to_owned());
-    let (rows, _) = VIDEO_CAPTIONS.scan(tx, &span, TRACKS_MAX)?;
+    // The drafts among them are not told apart by their keys.
+    let (rows, _) = VIDEO_CAPTIONS.scan(tx, &span, TRACKS_MAX as usize)?;
+    tx.plan(|plan| rows.iter().for_each(|((_, _, id), ())| drop(plan.row(&CAPTIONS, id))))?;
     let mut tracks = Vec::new();
     for ((_, _, id), ()) in rows {
         let caption = CAPTIONS.peek(tx, &id)?.filter(Caption::is_serving);
