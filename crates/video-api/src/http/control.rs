@@ -16,7 +16,8 @@ use super::request::read_whole_body;
 use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi, page};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
-use crate::http::response::{ApiResponse, Body, error_body};
+use crate::http::answer_form::AnswerForm;
+use crate::http::response::{ApiResponse, Body, JSON, error_body};
 use crate::resource::activities::announcement::{self, Announcement};
 use crate::resource::channels::closing::{self, Closing};
 use crate::resource::comments::reaction::{self, Reaction};
@@ -27,11 +28,13 @@ use crate::resource::videos::report;
 use crate::resource::{OPERATIONS, RESOURCES, recount};
 use crate::seed::SeedError;
 
+/// The begin of control paths, which no page of another origin may ask.
+const CONTROL: &str = "/_ops/";
 /// Reports of abuse that one answer shows at most.
 const REPORTS_MAX: usize = 1_000;
 
 impl Hosted for VideoApi {
-    fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
+    fn refuse(&self, refusal: &Refusal, head: &RequestHead<'_>) -> Response<ReplyBody> {
         let row = refusal.row();
         let reason = match refusal {
             Refusal::FaultInjected { reason, status } => {
@@ -54,15 +57,19 @@ impl Hosted for VideoApi {
             }
             None => (Error::usual_domain(reason), Place::None, refusal.to_string()),
         };
-        let body = error_body(row.status, reason, domain, &place, &message, 0);
-        let mut response = Response::new(ReplyBody::whole(body.to_string()));
-        *response.status_mut() = http::StatusCode::from_u16(row.status)
-            .unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-        response.headers_mut().insert(
-            header::CONTENT_TYPE,
-            http::HeaderValue::from_static("application/json; charset=UTF-8"),
-        );
-        response
+        let request = self.read_head(head);
+        let form = request.error_form();
+        let body = error_body(row.status, reason, domain, &place, &message, form);
+        let response = ApiResponse {
+            status: row.status,
+            headers: vec![(header::CONTENT_TYPE, JSON.into())],
+            body: Body::Text(body.to_string().into()),
+            operation: "-",
+        };
+        if head.uri.path().starts_with(CONTROL) {
+            return response.into_http(request.gzip);
+        }
+        AnswerForm::of(&request).write(response)
     }
 
     fn secret_parameters(&self) -> &'static [&'static str] {
@@ -87,6 +94,15 @@ impl Hosted for VideoApi {
 }
 
 impl VideoApi {
+    /// The head of a request that the host refuses, as the service would have read it.
+    fn read_head(&self, head: &RequestHead<'_>) -> ApiRequest {
+        let (mut parts, ()) = Request::new(()).into_parts();
+        parts.method = head.method.clone();
+        parts.uri = head.uri.clone();
+        parts.headers = head.headers.clone();
+        ApiRequest::read(parts, self.0.external_url.as_deref())
+    }
+
     /// Answers a request to a control path of this service's own.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ const EXPOSED: &str = "Date, ETag, Location, Range, WWW-Authenticate, X-Goog-Upl
 const MAX_AGE_SECONDS: &str = "3600";
 
 /// A page of another origin that calls.
+#[derive(Debug)]
 pub(super) struct CrossOrigin {
     origin: HeaderValue,
 }

@@ -41,7 +41,8 @@ pub enum Body {
     Raw(ReplyBody),
 }
 
-const JSON: &str = "application/json; charset=UTF-8";
+/// The type of answers in JSON.
+pub(super) const JSON: &str = "application/json; charset=UTF-8";
 
 /// A reply in the form that its client asked for.
 #[derive(Debug, Clone)]
