@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header;
+use tokio::time::timeout_at;
 use triptych_core::host::{PieceBody, ReplyBody};
 use triptych_core::kv::{StoreError, Tx};
 
@@ -13,7 +14,7 @@ use super::file_body::FileBody;
 use super::response::{Body, has_etag};
 use super::{ApiRequest, ApiResponse, VideoApi};
 use crate::api::byte_range::RequestedRange;
-use crate::api::error::Error;
+use crate::api::error::{Error, Rule};
 use crate::api::response::download::{Conversion, Download, Translation};
 use crate::caption::Track;
 use crate::caption::translation::{self, TranslateError};
@@ -93,31 +94,43 @@ impl VideoApi {
         Reader::new(Arc::clone(&self.0.store), Arc::clone(&self.0.blobs), media)
     }
 
-    /// Captions made of a file. It is in memory meanwhile: a few at once, on threads that may block.
+    /// Captions made of a file. It is in memory meanwhile: a few at once on threads that may block, and some more that wait for a translator.
     async fn convert(
         &self,
         (content, bytes): (Content, u64),
         conversion: Conversion,
     ) -> Result<Bytes, Error> {
-        let service = self.clone();
-        let translation = conversion.translation.clone();
         let to = conversion.to;
-        let refusal: Error = match &translation {
-            None => (&rules::FORMAT_NOT_CONVERTED).into(),
-            Some(_) => (&rules::LANGUAGE_NOT_CONVERTED).into(),
+        let Some(translation) = conversion.translation.clone() else {
+            let track = self.read_track((content, bytes), conversion, &rules::FORMAT_NOT_CONVERTED);
+            return self.write_captions(track.await?, to).await;
         };
-        let track = self.run_blocking_bounded(move || {
-            let file = service.read_whole(content, bytes)?;
-            captions::read(&file, &conversion).map_err(|_| refusal)
-        });
-        let mut track = track.await?;
-        if let Some(translation) = translation {
-            self.translate(&mut track, &translation).await.map_err(|error| {
-                tracing::warn!(%error, from = translation.from, to = translation.to, "captions are not translated");
-                Error::Rule(&rules::LANGUAGE_NOT_CONVERTED)
-            })?;
-        }
+        let refusal = &rules::LANGUAGE_NOT_CONVERTED;
+        let end = self.0.translations.end();
+        let _turn = self.0.translations.turn(bytes, end).await?;
+        let mut track = self.read_track((content, bytes), conversion, refusal).await?;
+        let translated = timeout_at(end, self.translate(&mut track, &translation)).await;
+        let late = || TranslateError::Unreachable("it did not translate the track in time".into());
+        translated.unwrap_or_else(|_| Err(late())).map_err(|error| {
+            tracing::warn!(%error, from = translation.from, to = translation.to, "captions are not translated");
+            Error::Rule(refusal)
+        })?;
         self.write_captions(track, to).await
+    }
+
+    /// The track that a conversion starts from.
+    async fn read_track(
+        &self,
+        (content, bytes): (Content, u64),
+        conversion: Conversion,
+        refusal: &'static Rule,
+    ) -> Result<Track, Error> {
+        let service = self.clone();
+        self.run_blocking_bounded(move || {
+            let file = service.read_whole(content, bytes)?;
+            captions::read(&file, &conversion).map_err(|_| Error::Rule(refusal))
+        })
+        .await
     }
 
     /// Asks the translator for the texts of a track, batch by batch.

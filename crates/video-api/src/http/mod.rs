@@ -1,5 +1,6 @@
 //! The service over HTTP: bytes to domain values and back, and nothing else.
 
+mod answer_form;
 mod background;
 mod batch;
 mod content_encoding;
@@ -20,6 +21,7 @@ mod router;
 mod service;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod translations;
 mod translator;
 mod upload;
 mod upload_body;
@@ -55,6 +57,7 @@ use crate::media::Media;
 use crate::record::closing::{self, Moment};
 use crate::resource::captions::store as captions;
 use crate::resource::videos::store as videos;
+use answer_form::AnswerForm;
 use content_encoding::DecodedBody;
 use request::read_whole_body;
 use response::RenderedReply;
@@ -104,21 +107,13 @@ impl VideoApi {
         let expects = head.headers.contains_key(http::header::EXPECT);
         let mut request = ApiRequest::read(head, self.0.external_url.as_deref());
         let waits = expects && !request.expects_more_than_continue();
-        let (gzip, cross_origin) = (request.gzip, cors::CrossOrigin::of(&request));
-        let callback = jsonp::Callback::of(&request);
+        let form = AnswerForm::of(&request);
         let mut decoded = DecodedBody::new(&mut body, &mut request.headers);
         let response = self.route(request, &mut decoded).await;
         if response.status >= 400 && !waits {
             drain_refused(&mut body).await;
         }
-        let response = match callback {
-            Some(callback) => callback.wrap(response),
-            None => response,
-        };
-        let mut response = response.into_http(gzip);
-        if let Some(cross_origin) = &cross_origin {
-            cross_origin.expose(response.headers_mut());
-        }
+        let mut response = form.write(response);
         if let Ok(value) = http::HeaderValue::from_str(&id.0) {
             response.headers_mut().insert("x-request-id", value);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Semaphore;
@@ -14,6 +15,7 @@ use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use super::publish_schedule::Schedule;
 use super::response_cache::ResponseCache;
+use super::translations::{self, Translations};
 use crate::account::LedTo;
 use crate::caption::translation::Translator;
 use crate::seed::Seed;
@@ -41,6 +43,7 @@ pub(super) struct Inner {
     pub(super) translator: Option<Arc<dyn Translator>>,
     pub(super) seed: Seed,
     pub(super) blocking_permits: Semaphore,
+    pub(super) translations: Translations,
     /// One thread brings the search index up to date at a time; others wait for what it does.
     pub(super) index_lock: Mutex<()>,
     /// Held by reads that are made again because a step of a closing came in between: the next step waits for them.
@@ -65,6 +68,7 @@ pub struct Builder {
     strict: bool,
     external_url: Option<String>,
     translator: Option<Arc<dyn Translator>>,
+    translation_time: Duration,
     seed: Seed,
 }
 
@@ -116,6 +120,13 @@ impl Builder {
         self
     }
 
+    /// The time that all texts of a track are translated in at most, with the wait for its turn; two minutes unless said otherwise.
+    #[must_use]
+    pub const fn translation_time(mut self, time: Duration) -> Self {
+        self.translation_time = time;
+        self
+    }
+
     /// Sets the seed that fills an empty store, and a store that was reset.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
@@ -141,6 +152,7 @@ impl Builder {
             translator: self.translator,
             seed: self.seed,
             blocking_permits: Semaphore::new(BLOCKING_MAX),
+            translations: Translations::new(self.translation_time),
             index_lock: Mutex::new(()),
             closing_turn: RwLock::new(()),
             schedule: Schedule::default(),
@@ -164,6 +176,7 @@ impl VideoApi {
             strict: false,
             external_url: None,
             translator: None,
+            translation_time: translations::TIME,
             seed: Seed::default(),
         }
     }

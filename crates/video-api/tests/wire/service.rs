@@ -110,14 +110,15 @@ impl Service {
         Ok(Self { api, clock })
     }
 
-    /// With a translator of captions.
-    pub(crate) async fn translated(translator: Arc<dyn Translator>) -> Self {
+    /// With a translator of captions, and the time that it has for a track.
+    pub(crate) async fn translated(translator: Arc<dyn Translator>, time: Duration) -> Self {
         let clock =
             Arc::new(ManualClock::at(Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap()));
         let blobs = MemoryBlobs::new(SeededIds::from_number(1));
         let api = VideoApi::builder(Arc::new(Memory::new()), Arc::new(blobs))
             .clock(clock.clone())
             .translator(Some(translator))
+            .translation_time(time)
             .seed(Seed::parse(SEED).unwrap())
             .build();
         api.apply_seed().await.unwrap();

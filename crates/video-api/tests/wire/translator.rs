@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use video_api::caption::translation::{Translating, Translator};
 use video_api::http::LibreTranslate;
 
 use crate::service::{Answer, Service};
@@ -29,6 +31,9 @@ enum Manner {
     CutOff,
     Endless,
 }
+
+/// Time for a track, which no test waits for.
+const WHOLE: Duration = Duration::from_secs(600);
 
 /// Reads a request, and gives its body.
 async fn read_request(stream: &mut TcpStream) -> Value {
@@ -113,7 +118,7 @@ async fn service(manner: Manner) -> (Service, Arc<AtomicUsize>) {
     let is_waited_for = matches!(manner, Manner::Silent | Manner::Endless);
     let time = Duration::from_millis(if is_waited_for { 300 } else { 60_000 });
     let translator = LibreTranslate::new(&url, None, time).unwrap();
-    (Service::translated(Arc::new(translator)).await, requests)
+    (Service::translated(Arc::new(translator), WHOLE).await, requests)
 }
 
 async fn download(service: &Service, query: &str) -> Answer {
@@ -175,4 +180,59 @@ fn the_address_of_a_translator_is_one_of_http() {
     for url in ["https://h/", "h:5000", "", "http://", "file:///x"] {
         assert!(LibreTranslate::new(url, None, Duration::from_secs(1)).is_err(), "{url}");
     }
+}
+
+/// A translator that answers when it is told to, and knows how many wait for it.
+struct Held {
+    waiting: watch::Sender<usize>,
+    answers: Semaphore,
+}
+
+impl Held {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { waiting: watch::Sender::new(0), answers: Semaphore::new(0) })
+    }
+}
+
+impl Translator for Held {
+    fn translate<'t>(&'t self, texts: &'t [String], _: &'t str, to: &'t str) -> Translating<'t> {
+        Box::pin(async move {
+            self.waiting.send_modify(|waiting| *waiting += 1);
+            self.answers.acquire().await.unwrap().forget();
+            self.waiting.send_modify(|waiting| *waiting -= 1);
+            Ok(texts.iter().map(|text| format!("{to}: {text}")).collect())
+        })
+    }
+}
+
+#[tokio::test]
+async fn tracks_that_wait_for_a_translator_are_so_many_at_once_and_the_others_wait_for_their_turn()
+{
+    let (at_once, all) = (64, 100);
+    let held = Held::new();
+    let service = Arc::new(Service::translated(Arc::<Held>::clone(&held), WHOLE).await);
+    let ask = |_| {
+        let service = Arc::clone(&service);
+        tokio::spawn(async move { download(&service, "tlang=de").await.status })
+    };
+    let asked: Vec<_> = (0..all).map(ask).collect();
+    let mut waiting = held.waiting.subscribe();
+    waiting.wait_for(|waiting| *waiting == at_once).await.unwrap();
+    // Every request has gone as far as it can, for this one comes after them and needs no turn.
+    assert_eq!(download(&service, "tfmt=srt").await.status, 200);
+    for _ in 0..all {
+        assert!(*waiting.borrow_and_update() <= at_once);
+        held.answers.add_permits(1);
+        tokio::task::yield_now().await;
+    }
+    for asked in asked {
+        assert_eq!(asked.await.unwrap(), 200);
+    }
+}
+
+#[tokio::test]
+async fn a_translator_that_never_ends_a_track_is_given_up() {
+    let service = Service::translated(Held::new(), Duration::from_millis(50)).await;
+    let answer = tokio::time::timeout(WHOLE, download(&service, "tlang=de")).await.unwrap();
+    assert_eq!((answer.status, answer.reason().as_str()), (400, "couldNotConvert"));
 }
