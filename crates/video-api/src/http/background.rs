@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use triptych_core::kv::{KeyValue, run_blocking};
+use triptych_core::kv::{KeyValue, Tx, run_blocking};
 
 use super::service::Inner;
 use super::{ATTEMPTS_MAX, VideoApi};
@@ -59,6 +59,7 @@ impl VideoApi {
         self.0.upkeep.start();
         let service = Arc::downgrade(&self.0);
         // What an earlier process deleted and did not free.
+        self.report_removals();
         self.sweep_soon();
         tokio::spawn(sweep_orphans(Arc::downgrade(&self.0)));
         tokio::spawn(async move {
@@ -71,6 +72,18 @@ impl VideoApi {
                 tokio::time::sleep(EVERY).await;
             }
         });
+    }
+
+    /// Says what a stop left to be removed, if it is this instance that removes it.
+    fn report_removals(&self) {
+        if self.0.upkeep.is_shared() {
+            return;
+        }
+        match cascade::removals(&mut Tx::new(&*self.0.store)) {
+            Ok(0) => {}
+            Ok(jobs) => tracing::info!(jobs, "what was deleted goes on being removed"),
+            Err(error) => tracing::warn!(%error, "what is still to be removed cannot be told"),
+        }
     }
 
     /// Returns whether anybody but the work beside the requests holds the service: else it is being stopped, and the next start goes on.

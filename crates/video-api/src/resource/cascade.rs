@@ -15,12 +15,24 @@ use crate::resource::channels::{closing, detach};
 use crate::resource::comments::leftover;
 use crate::resource::comments::record::list_of_video;
 use crate::resource::playlist_items::garbage;
-use crate::resource::videos::rating;
+use crate::resource::videos::{rating, report};
 
 /// Rows of one kind that a step removes.
 const STEP: usize = 50;
 /// Comments that a step removes, each with a dozen rows beside those of its words.
 const COMMENTS_STEP: usize = 30;
+
+/// Number of the jobs that remove something and are not done, the first ones of many.
+///
+/// # Errors
+/// As the store.
+pub fn removals(tx: &mut Tx<'_>) -> Result<usize, Error> {
+    let mut jobs = 0;
+    for kind in Cascade::ALL.into_iter().filter(|kind| *kind != Cascade::Visibility) {
+        jobs += cascade::pending(tx, kind)?.len();
+    }
+    Ok(jobs)
+}
 
 /// Carries out at most one step of a job; says whether there is more to do.
 ///
@@ -50,6 +62,7 @@ fn sweep_jobs(tx: &mut Tx<'_>) -> Result<bool, Error> {
             captions::store::remove_of_video(tx, &id, STEP)?
                 || leftover::of_list(tx, &list_of_video(&id), COMMENTS_STEP)?
                 || rating::remove_of_video(tx, &id, STEP)?
+                || report::remove_of_video(tx, &id, STEP)?
         }
         Some(Cascade::Visibility) => match rating::mark(tx, &id, &known.0, STEP)? {
             Some(marked) => {

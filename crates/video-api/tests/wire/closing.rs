@@ -151,7 +151,10 @@ fn tables_with(store: &Memory, name: &str) -> Vec<u8> {
     let rows = store.scan(&Span::default(), 1_000_000).unwrap().rows;
     let holds = |bytes: &[u8]| bytes.windows(name.len()).any(|window| window == name.as_bytes());
     let named = rows.iter().filter(|(key, value)| holds(key) || holds(value));
-    let mut tables: Vec<_> = named.map(|(key, _)| key[0]).filter(|table| *table < 0x80).collect();
+    let mut tables: Vec<_> = named
+        .map(|(key, _)| key[0])
+        .filter(|table| *table < 0x80 || (0xA0..0xB0).contains(table))
+        .collect();
     tables.dedup();
     tables
 }
@@ -199,7 +202,8 @@ async fn no_request_sees_half_of_an_account_that_is_closed() {
     assert!(at > 5, "the account is removed in steps");
     let left = tables_with(&store, "bob");
     // The account itself and its tokens, that the channel was closed, playlists of others with a gap, its comments elsewhere, its membership.
-    let kept = [0x01, 0x02, 0x18, 0x31, 0x32, 0x33, 0x34, 0x28, 0x35, 0x36, 0x40, 0x4A, 0xA4];
+    let kept =
+        [0x01, 0x02, 0x18, 0x31, 0x32, 0x33, 0x34, 0x28, 0x35, 0x36, 0x40, 0x4A, 0xA4, 0xA5, 0xA7];
     let kept: Vec<_> = left.iter().filter(|table| !kept.contains(table)).collect();
     assert_eq!(kept, [0_u8; 0].iter().collect::<Vec<_>>(), "tables that name it still");
 }
@@ -268,6 +272,30 @@ async fn what_is_written_to_a_closed_channel_is_told_that_it_was_closed() {
 }
 
 #[tokio::test]
+async fn the_picture_that_a_comment_of_a_closed_account_names_is_there() {
+    let (service, store) = service().await;
+    let pictures = async || {
+        let target = "/youtube/v3/comments?part=snippet&id=b";
+        let found = service.ask("GET", target, "ALICE", "").await.json();
+        let mut told = Vec::new();
+        for item in found["items"].as_array().unwrap() {
+            let url = item["snippet"]["authorProfileImageUrl"].as_str().unwrap();
+            let path = url.strip_prefix("http://127.0.0.1:7801").unwrap();
+            let answer = service.ask("GET", path, "", "").await;
+            assert_eq!(answer.headers["content-type"], "image/jpeg", "{path}");
+            told.push((path.to_owned(), answer.status));
+        }
+        told
+    };
+    let of = |name: &str| [(format!("/ytc/{name}/default.jpg"), 200)];
+    assert_eq!(pictures().await, of("UCbob"));
+    close(&store);
+    assert_eq!(pictures().await, of("none"));
+    finish(&store);
+    assert_eq!(pictures().await, of("none"));
+}
+
+#[tokio::test]
 async fn nobody_promotes_a_closed_channel() {
     let (service, store) = service().await;
     let item = |by: &str| json!({"id": {"type": "recentUpload", "recentlyUploadedBy": by}});
@@ -283,6 +311,42 @@ async fn nobody_promotes_a_closed_channel() {
     let items = &left["items"][0]["invideoPromotion"]["items"];
     assert_eq!(items, &json!([item("UCdora")]));
     assert!(!tables_with(&store, "UCbob").contains(&0x10), "no channel names it");
+}
+
+#[tokio::test]
+async fn a_report_goes_with_its_video_and_stays_without_the_name_of_an_account_that_is_closed() {
+    let (service, store) = service().await;
+    let report = async |who: &str, video: &str| {
+        let body = json!({"videoId": video, "reasonId": "S"}).to_string();
+        let told = service.ask("POST", "/youtube/v3/videos/reportAbuse", who, &body).await;
+        assert_eq!(told.status, 204, "{}", told.json());
+        service.later(1);
+    };
+    for at in 0..120 {
+        report("ALICE", if at % 2 == 0 { "bob-1" } else { "v" }).await;
+    }
+    report("BOB", "v").await;
+    let kept = async |query: &str| {
+        let told = service.control("GET", &format!("/_ops/abuseReports{query}"), "").await.json();
+        let items = told["items"].as_array().unwrap().clone();
+        let named = |item: &Value| (item["videoId"].to_string(), item.get("account").cloned());
+        items.iter().map(named).collect::<Vec<_>>()
+    };
+    let of = |video: &str, account: Value| (json!(video).to_string(), Some(account));
+    assert_eq!(kept("").await[..2], [of("v", json!("bob")), of("v", json!("alice"))]);
+    assert_eq!(kept("?videoId=bob-1").await.len(), 60);
+    close(&store);
+    let check = async || {
+        let all = kept("").await;
+        assert_eq!((all.len(), &all[0]), (61, &(json!("v").to_string(), None)));
+        assert!(all[1..].iter().all(|one| *one == of("v", json!("alice"))), "{all:?}");
+        assert_eq!((kept("?videoId=v").await, kept("?videoId=bob-1").await), (all, Vec::new()));
+    };
+    check().await;
+    finish(&store);
+    check().await;
+    let left = tables_with(&store, "bob-1");
+    assert!(!left.contains(&0xA1) && !left.contains(&0xA2), "{left:?}");
 }
 
 #[tokio::test]

@@ -5,12 +5,15 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
+use crate::account::ACCOUNTS;
 use crate::api::error::{Error, Place};
 use crate::api::language;
 use crate::api::operation::call::Call;
+use crate::record::closing;
 use crate::record::json_fields::Body;
 use crate::record::key_order::latest_first;
 use crate::resource::video_abuse_report_reasons as reasons;
+use crate::resource::videos::record::VIDEOS;
 use crate::resource::videos::{record, rules};
 
 /// Reports by time, latest first; the last part tells two of one moment apart.
@@ -28,8 +31,9 @@ const COMMENTS_CHARS_MAX: usize = 10_000;
 pub struct Report {
     /// The video.
     pub video_id: String,
-    /// The account that reported it.
-    pub account: String,
+    /// The account that reported it; none of one that was closed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
     /// The time, in RFC 3339.
     pub reported_at: Timestamp,
     /// The reason.
@@ -80,7 +84,7 @@ pub(super) fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result
     REPORTS_OF_VIDEO.put(tx, &(video.clone(), time, drawn), &());
     let report = Report {
         video_id: video,
-        account,
+        account: Some(account),
         reported_at: call.now,
         reason_id: reason,
         secondary_reason_id: secondary,
@@ -91,19 +95,53 @@ pub(super) fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result
     Ok(())
 }
 
-/// The latest reports, of one video where it is named, at most `most` of them.
+/// The latest reports, of one video where it is named, at most `most` of them. Those of a video that is gone go after it, and are not shown
+/// meanwhile; those of an account that was closed stay, without a word of whose they are.
 ///
 /// # Errors
 /// As the store.
 pub fn latest(tx: &mut Tx<'_>, video: Option<&str>, most: usize) -> Result<Vec<Report>, Error> {
-    let Some(video) = video else {
-        let (rows, _) = REPORTS.scan(tx, &REPORTS.span(&()), most)?;
-        return Ok(rows.into_iter().map(|(_, report)| report).collect());
-    };
-    let (rows, _) = REPORTS_OF_VIDEO.scan(tx, &REPORTS_OF_VIDEO.span(&video.to_owned()), most)?;
-    let mut reports = Vec::with_capacity(rows.len());
-    for ((_, time, drawn), ()) in rows {
-        reports.extend(REPORTS.peek(tx, &(time, drawn))?);
+    let mut found = Vec::new();
+    match video {
+        None => {
+            let (rows, _) = REPORTS.scan(tx, &REPORTS.span(&()), most)?;
+            found.extend(rows.into_iter().map(|(_, report)| report));
+        }
+        Some(video) => {
+            let span = REPORTS_OF_VIDEO.span(&video.to_owned());
+            let (rows, _) = REPORTS_OF_VIDEO.scan(tx, &span, most)?;
+            for ((_, time, drawn), ()) in rows {
+                found.extend(REPORTS.peek(tx, &(time, drawn))?);
+            }
+        }
     }
-    Ok(reports)
+    let closing = closing::peek(tx)?;
+    let mut shown = Vec::with_capacity(found.len());
+    for mut report in found {
+        let video = VIDEOS.peek_shared(tx, &report.video_id)?;
+        if !video.is_some_and(|video| !closing.holds(&video.head.channel)) {
+            continue;
+        }
+        if let Some(account) = &report.account
+            && ACCOUNTS.peek(tx, account)?.is_none_or(|account| account.closed)
+        {
+            report.account = None;
+        }
+        shown.push(report);
+    }
+    Ok(shown)
+}
+
+/// Removes at most `most` reports of a video that is gone, and says whether there are more.
+///
+/// # Errors
+/// As the store.
+pub fn remove_of_video(tx: &mut Tx<'_>, video: &str, most: usize) -> Result<bool, Error> {
+    let span = REPORTS_OF_VIDEO.span(&video.to_owned());
+    let (rows, more) = REPORTS_OF_VIDEO.scan(tx, &span, most)?;
+    for (key, ()) in rows {
+        REPORTS.delete(tx, &(key.1, key.2));
+        REPORTS_OF_VIDEO.delete(tx, &key);
+    }
+    Ok(more)
 }
