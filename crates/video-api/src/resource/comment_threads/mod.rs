@@ -145,11 +145,13 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let replies = render::replies(tx, ids.iter(), &form)?;
     let mut found = Vec::new();
     for id in ids {
-        let (top, _) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
+        let (top, viewer) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
         if thread_of(id).is_some() {
             return Err(Error::Rule(&rules::REPLY_UNSUPPORTED));
         }
-        let replies = replies.get(id).map(Vec::as_slice).unwrap_or_default();
+        let shows_replies = sight::shows_replies(tx, &top, viewer)?;
+        let replies = replies.get(id).filter(|_| shows_replies);
+        let replies = replies.map(Vec::as_slice).unwrap_or_default();
         found.push(render::render(tx, id, &top, replies, &form)?);
     }
     let mut list = List::new("commentThreadListResponse");

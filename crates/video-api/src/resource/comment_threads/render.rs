@@ -154,7 +154,7 @@ fn write(
     for part in form.parts {
         match *part {
             "snippet" => item.part(part, &snippet(id, top, form, input, around(0))),
-            "replies" if input.counts.of(form.state) > 0 => {
+            "replies" if !input.replies.is_empty() => {
                 item.begin_part(part);
                 item.text.extend_from_slice(b"{\"comments\":[");
                 for (at, (reply, comment)) in input.replies.iter().enumerate() {

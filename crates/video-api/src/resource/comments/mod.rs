@@ -240,8 +240,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         sight::find(tx, thread, call.caller)?.ok_or(&rules::FILTER_PARENT_NOT_FOUND)?;
     let is_owner = viewer == Viewer::Owner;
     let slot = if is_owner { EVERY_STATE } else { Moderation::Published.slot() };
-    // The author of a thread that is not published finds no replies of others there.
-    let is_open = is_owner || top.state == Moderation::Published;
+    let is_open = sight::shows_replies(tx, &top, viewer)?;
     let audience = if is_owner { "owner" } else { "everyone" };
     let binding = Binding::of(&[call.operation.name, thread, audience]);
     let token = call.page_token(binding)?;

@@ -35,6 +35,22 @@ pub fn is_place_open(tx: &mut Tx<'_>, comment: &Comment, caller: &Caller) -> Res
     Ok(video.is_some_and(|video| own || !video.head.comments_disabled()))
 }
 
+/// Returns whether somebody who finds a thread is shown the replies of others in it: its author is not while the thread is not published, or
+/// stands where comments are disabled.
+///
+/// # Errors
+/// As the store.
+pub fn shows_replies(tx: &mut Tx<'_>, top: &Comment, viewer: Viewer) -> Result<bool, Error> {
+    if viewer == Viewer::Owner {
+        return Ok(true);
+    }
+    let is_disabled = match &top.video {
+        Some(video) => VIDEOS.get(tx, video)?.is_some_and(|video| video.head.comments_disabled()),
+        None => false,
+    };
+    Ok(top.state == Moderation::Published && !is_disabled)
+}
+
 /// The comment with this id, if the caller finds it by that.
 ///
 /// # Errors

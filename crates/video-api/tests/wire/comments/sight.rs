@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ask, count, open, reply};
+use super::{ask, count, moderate, open, reply};
 use crate::service::Service;
 
 const STATES: [&str; 4] = ["published", "heldForReview", "likelySpam", "rejected"];
@@ -143,4 +143,31 @@ async fn every_state_of_a_thread_and_of_its_reply_is_seen_in_every_list_as_the_r
         }
         thread.moderate(&service, [REJECTED; 2]).await;
     }
+}
+
+#[tokio::test]
+async fn the_author_of_a_thread_finds_no_replies_of_others_where_nobody_else_finds_any() {
+    let service = Service::new().await;
+    let top = open(&service, "BOB", "a question").await;
+    let answer = reply(&service, "ALICE", &top, "an answer").await;
+    let seen = async |token: &str| {
+        let list = format!("/comments?part=id&parentId={top}");
+        let (_, found) = ask(&service, token, "GET", &list, Value::Null).await;
+        let thread = format!("/commentThreads?part=snippet,replies&id={top}");
+        let (_, thread) = ask(&service, token, "GET", &thread, Value::Null).await;
+        let replies = thread["items"][0]["replies"]["comments"].as_array().map_or(0, Vec::len);
+        (found["pageInfo"]["totalResults"].clone(), ids(&found).len(), replies)
+    };
+    let (both, none) = ((json!(1), 1, 1), (json!(0), 0, 0));
+    assert_eq!((seen("BOB").await, seen("ALICE").await), (both.clone(), both.clone()));
+    let kids = |is: bool| json!({"id": "w", "status": {"privacyStatus": "public", "selfDeclaredMadeForKids": is}});
+    ask(&service, "ALICE", "PUT", "/videos?part=status", kids(true)).await;
+    assert_eq!((seen("BOB").await, seen("ALICE").await), (none.clone(), both.clone()));
+    let (_, found) =
+        ask(&service, "BOB", "GET", &format!("/comments?part=id&id={top},{answer}"), Value::Null)
+            .await;
+    assert_eq!(ids(&found), [top.as_str()], "her own is found by its id");
+    ask(&service, "ALICE", "PUT", "/videos?part=status", kids(false)).await;
+    moderate(&service, &[&top], "moderationStatus=heldForReview").await;
+    assert_eq!(seen("BOB").await, none, "a thread that is held");
 }
