@@ -38,12 +38,15 @@ const STATUS_OVERRIDE: HeaderName = HeaderName::from_static("x-http-status-code-
 /// Expired sessions that opening a new one clears away.
 const EXPIRED_MAX: usize = 4;
 
-/// Identity that opened a session, as it is kept with it.
+/// Everything of the request that opened a session which its end needs as well, as it is kept with it: the identity, and the version that
+/// is to be changed.
 #[derive(Serialize, Deserialize)]
-struct SessionOwner {
+struct Opening {
     account: Option<Account>,
     project: Option<String>,
     scopes: Scopes,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    if_match: Option<String>,
 }
 
 impl VideoApi {
@@ -68,17 +71,18 @@ impl VideoApi {
         let file_name = upload_command::file_name(request);
         self.dry_run(request, checked, &metadata, file_name.as_deref())?;
         let caller = &checked.caller;
-        let owner = SessionOwner {
+        let opening = Opening {
             account: caller.account.clone(),
             project: caller.project.clone(),
             scopes: caller.scopes,
+            if_match: request.if_match.clone(),
         };
         let target = session_target(&request.path, Some(&request.query), "");
         let query = target.split_once('?').map_or("", |(_, query)| query);
         let new = NewSession {
             operation: checked.operation.name,
             query,
-            caller: &serde_json::to_string(&owner).unwrap_or_default(),
+            caller: &serde_json::to_string(&opening).unwrap_or_default(),
             metadata: &metadata,
             media_type,
             file_name: file_name.as_deref(),
@@ -235,21 +239,23 @@ impl VideoApi {
         id: &str,
         session: Session,
     ) -> Result<ApiResponse, Error> {
-        let owner: SessionOwner =
+        let opening: Opening =
             serde_json::from_str(&session.caller).map_err(|_| SessionError::Absent)?;
         let metadata = session::text(&mut Tx::new(&*self.0.store), id, SessionText::Metadata)?;
-        let opened = ApiRequest::new(
+        let mut opened = ApiRequest::new(
             "POST",
             request.path.clone(),
             &session.query,
             http::HeaderMap::new(),
             request.base.clone(),
         );
+        // What was the version at the opening may have been changed since.
+        opened.if_match = opening.if_match;
         let (params, parts) = validate::check(operation, &opened.pairs, false)?;
         let caller = Caller {
-            account: owner.account,
-            project: owner.project,
-            scopes: owner.scopes,
+            account: opening.account,
+            project: opening.project,
+            scopes: opening.scopes,
             ..Caller::default()
         };
         let (now, store) = (self.0.clock.now(), self.store_of_request());

@@ -74,6 +74,21 @@ async fn captions_insert_uploads_a_caption_track_and_download_gives_the_bytes_th
 }
 
 #[tokio::test]
+async fn a_language_is_one_whichever_way_it_is_written_and_a_video_has_it_once_a_name() {
+    let service = Service::new().await;
+    let first = insert(&service, "", &metadata("w", "en_GB", "n"), VTT.as_bytes()).await;
+    for language in ["en-GB", "en_GB", "EN-gb"] {
+        let answer =
+            send(&service, "POST", "", &metadata("w", language, "n"), VTT.as_bytes()).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (409, "captionExists"), "{language}");
+    }
+    insert(&service, "", &metadata("w", "en-GB", "other"), VTT.as_bytes()).await;
+    let target = format!("/youtube/v3/captions?id={}", first["id"].as_str().unwrap());
+    assert_eq!(service.ask("DELETE", &target, "ALICE", "").await.status, 204);
+    insert(&service, "", &metadata("w", "en-GB", "n"), VTT.as_bytes()).await;
+}
+
+#[tokio::test]
 async fn a_range_gives_a_part_of_the_file_and_says_which() {
     let service = Service::new().await;
     let track = insert(&service, "", &metadata("w", "fr", ""), VTT.as_bytes()).await;
@@ -342,4 +357,40 @@ async fn a_seed_file_brings_tracks_and_refuses_what_none_can_be_with_its_place()
     );
     assert_eq!(snippet["lastUpdated"], "2026-01-02T03:04:05.000Z");
     assert_eq!(download(&service, &json!("k"), "").await.body, VTT);
+}
+
+#[tokio::test]
+async fn a_version_that_was_expected_at_the_begin_of_an_upload_is_expected_at_its_end() {
+    let service = Service::new().await;
+    let made = insert(&service, "", &metadata("w", "fr", ""), VTT.as_bytes()).await;
+    let body = json!({"id": made["id"], "snippet": {"isDraft": false}}).to_string();
+    let begin = async |etag: &str| {
+        let target = "/upload/youtube/v3/captions?part=id,snippet&uploadType=resumable";
+        let opened =
+            service.ask_with("PUT", target, "ALICE", &[("if-match", etag)], body.as_bytes()).await;
+        let place = opened.headers.get("location").map(|place| place.to_str().unwrap().to_owned());
+        (opened.status, place.unwrap_or_default())
+    };
+    let file = VTT.replace("Hello", "Other");
+    let end = async |place: &str| {
+        let target = place.strip_prefix("http://127.0.0.1:7801").unwrap();
+        let answer = service.ask_with("PUT", target, "", &[], file.as_bytes()).await;
+        (answer.status, answer.json()["etag"].as_str().unwrap_or_default().to_owned())
+    };
+    let kept = async || download(&service, &made["id"], "").await.body;
+    assert_eq!(begin("stale").await.0, 412);
+    let (_, place) = begin(made["etag"].as_str().unwrap()).await;
+    service.later(1);
+    let target = "/youtube/v3/captions?part=id,snippet";
+    let draft = body.replace("false", "true");
+    let between = service.ask("PUT", target, "ALICE", &draft).await.json();
+    assert_eq!(end(&place).await.0, 412, "it was changed in between");
+    assert_eq!(end(&place).await.0, 412, "and asked once more");
+    assert_eq!(kept().await, VTT.as_bytes());
+    for etag in [between["etag"].as_str().unwrap(), "*"] {
+        let (status, place) = begin(etag).await;
+        assert_eq!(status, 200, "{etag}");
+        assert_eq!(end(&place).await.0, 200, "{etag}");
+        assert_eq!(kept().await, file.as_bytes());
+    }
 }

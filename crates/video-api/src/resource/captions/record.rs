@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, Table};
 use triptych_core::time::Timestamp;
 
-use crate::api::response;
+use crate::api::{language, response};
 use crate::caption::FileForm;
 use crate::resource::channels::record::Id;
 use crate::upload::media::Content;
@@ -15,7 +15,7 @@ pub const CAPTIONS: Table<String, Caption> = Table::new(0x60);
 /// Tracks by video and the time when they were made, the first one first.
 pub const VIDEO_CAPTIONS: Table<(String, u64, String), ()> = Table::new(0x61);
 
-/// Tracks by video, language in lower case and name: there is one of each.
+/// Tracks by video, language and name: there is one of each. The language is in lower case and with hyphens, for `en_GB` and `en-gb` are one.
 pub const CAPTION_NAMES: Table<(String, String, String), Id> = Table::new(0x62);
 
 /// Tracks whose times are being worked out, by when that ends.
@@ -127,7 +127,15 @@ impl Caption {
 
     /// The key of its place among the tracks of its video.
     pub(super) fn name_key(&self) -> (String, String, String) {
-        (self.video.clone(), self.language.to_lowercase(), self.name.clone())
+        let language = language::with_hyphens(&self.language).to_lowercase();
+        (self.video.clone(), language, self.name.clone())
+    }
+
+    /// The key that earlier builds gave a track whose language has an underscore, which they took for another one.
+    pub(super) fn early_name_key(&self) -> Option<(String, String, String)> {
+        let language = self.language.to_lowercase();
+        let is_other = language.contains('_');
+        is_other.then(|| (self.video.clone(), language, self.name.clone()))
     }
 
     /// The version.

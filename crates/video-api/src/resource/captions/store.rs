@@ -25,8 +25,10 @@ const SYNCS_PER_STEP: usize = 50;
 /// [`rules::EXISTS`], [`rules::TOO_MANY`]; else as the store.
 pub fn insert(tx: &mut Tx<'_>, id: &str, caption: &Caption) -> Result<(), Error> {
     let name = caption.name_key();
-    if CAPTION_NAMES.get(tx, &name)?.is_some() {
-        return Err(Error::Rule(&rules::EXISTS));
+    for key in [Some(name.clone()), caption.early_name_key()].into_iter().flatten() {
+        if CAPTION_NAMES.get(tx, &key)?.is_some() {
+            return Err(Error::Rule(&rules::EXISTS));
+        }
     }
     CAPTION_NAMES.put(tx, &name, &Id(id.to_owned()));
     VIDEO_CAPTIONS.put(tx, &video_key(id, caption), &());
@@ -97,6 +99,8 @@ pub fn remove_of_video(tx: &mut Tx<'_>, video: &str, most: usize) -> Result<bool
 /// Plans what a change of a track reads, whose video is of this channel.
 pub fn plan(plan: &mut Plan<'_>, id: &str, channel: &str) {
     if let Some(caption) = plan.row(&CAPTIONS, &id.to_owned()) {
+        let names = [Some(caption.name_key()), caption.early_name_key()];
+        names.iter().flatten().for_each(|name| drop(plan.row(&CAPTION_NAMES, name)));
         plan_counts(plan, &caption.video, channel);
     }
 }
@@ -115,7 +119,12 @@ fn put(tx: &mut Tx<'_>, id: &str, caption: &Caption) {
 }
 
 fn remove_rows(tx: &mut Tx<'_>, id: &str, caption: &Caption) -> Result<(), Error> {
-    CAPTION_NAMES.delete(tx, &caption.name_key());
+    for key in [Some(caption.name_key()), caption.early_name_key()].into_iter().flatten() {
+        // Another track has the name where an earlier build took the two for different ones.
+        if CAPTION_NAMES.get(tx, &key)?.is_some_and(|Id(named)| named == id) {
+            CAPTION_NAMES.delete(tx, &key);
+        }
+    }
     VIDEO_CAPTIONS.delete(tx, &video_key(id, caption));
     CAPTIONS.delete(tx, &id.to_owned());
     if let Some(until) = caption.syncs_until {
