@@ -65,6 +65,20 @@ pub fn is_plain(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
+/// Returns whether text may be the id of a channel in a seed file: its special playlists and their items are named by it.
+#[must_use]
+pub fn is_channel(text: &str) -> bool {
+    is_plain(text) && text.starts_with("UC") && !text.contains('.')
+}
+
+/// Returns whether text may be the id of a playlist in a seed file: it is none of a special one, and the ids of items begin with it.
+#[must_use]
+pub fn is_made_playlist(text: &str) -> bool {
+    is_plain(text)
+        && !text.contains('.')
+        && !SystemPlaylist::ALL.iter().any(|special| text.starts_with(special.prefix()))
+}
+
 /// A playlist that every channel has (Spec §2, fact 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SystemPlaylist {

@@ -216,7 +216,7 @@ fn account(
         crate::account::put(tx, &Account { id: seed.id.clone(), email, channel, closed: false })?;
         new = true;
     }
-    for token in &seed.tokens {
+    for (at, token) in seed.tokens.iter().enumerate() {
         let key = digest(&token.token);
         if TOKENS.get(tx, &key)?.is_some() {
             continue;
@@ -226,7 +226,9 @@ fn account(
             .iter()
             .filter_map(|name| Scope::named(name))
             .fold(Scopes::default(), Scopes::with);
-        let expires = token.expires.as_deref().map(|text| moment(Some(text), now)).transpose()?;
+        let path = format!("tokens[{at}].expires");
+        let expires = token.expires.as_deref();
+        let expires = expires.map(|text| moment(&path, Some(text), now)).transpose()?;
         TOKENS.put(
             tx,
             &key,
@@ -245,10 +247,10 @@ fn channel(
     ids: &mut dyn Ids,
 ) -> Result<String, Error> {
     let id = seed.id.clone().unwrap_or_else(|| id::channel(ids));
-    if !id::is_plain(&id) {
+    if !id::is_channel(&id) {
         return Err(Error::InvalidField {
             path: "channel.id".into(),
-            expected: "letters, digits, - and _",
+            expected: "UC at the beginning, then letters, digits, - and _",
         });
     }
     let is_title = |title: &str| {
@@ -269,7 +271,7 @@ fn channel(
         account: owner.id.clone(),
         title: seed.title.clone(),
         handle,
-        published: moment(seed.published_at.as_deref(), now)?,
+        published: moment("channel.publishedAt", seed.published_at.as_deref(), now)?,
         language: None,
         hides_subscribers: seed.hides_subscribers,
         hides_subscriptions: seed.hides_subscriptions,

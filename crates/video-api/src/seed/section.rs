@@ -108,17 +108,15 @@ impl SectionReader<'_> {
     }
 }
 
-/// Reads a moment of a seed file, which is `now` where it is left out.
+/// Reads the moment of a seed file that stands at `path`, which is `default` where it is left out.
 ///
 /// # Errors
 /// [`Error::InvalidField`].
-pub fn moment(text: Option<&str>, now: Timestamp) -> Result<Timestamp, Error> {
+pub fn moment(path: &str, text: Option<&str>, default: Timestamp) -> Result<Timestamp, Error> {
     match text {
-        None => Ok(now),
-        Some(text) => Timestamp::from_rfc3339(text).ok_or_else(|| Error::InvalidField {
-            path: "publishedAt".into(),
-            expected: "RFC 3339",
-        }),
+        None => Ok(default),
+        Some(text) => Timestamp::from_rfc3339(text)
+            .ok_or_else(|| Error::InvalidField { path: path.to_owned(), expected: "RFC 3339" }),
     }
 }
 
@@ -133,12 +131,10 @@ pub fn published(
 ) -> Result<Timestamp, Error> {
     let shown = snippet.and_then(|snippet| snippet.get("publishedAt"));
     let Some(shown) = shown.filter(|_| beside.is_none()) else {
-        return moment(beside, now);
+        return moment("publishedAt", beside, now);
     };
-    shown.as_str().and_then(Timestamp::from_rfc3339).ok_or_else(|| Error::InvalidField {
-        path: "snippet.publishedAt".into(),
-        expected: "RFC 3339",
-    })
+    // What is no text is no moment either.
+    moment("snippet.publishedAt", Some(shown.as_str().unwrap_or_default()), now)
 }
 
 /// Puts the parts that a resource of this type is given together as the body of a request, with their names.

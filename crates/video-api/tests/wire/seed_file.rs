@@ -109,6 +109,77 @@ fn what_would_be_left_out_or_hidden_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_moment_that_cannot_be_read_is_refused_with_the_path_where_it_stands() {
+    let bad = "yesterday";
+    let account = |id: &str, token: Value, since: &str| {
+        json!({"id": id, "tokens": [{"token": "T"}, token],
+            "channel": {"id": format!("UC{id}"), "title": "Z", "publishedAt": since}})
+    };
+    let good = "2026-01-01T00:00:00Z";
+    let video = json!({"id": "v", "owner": "a", "snippet": {"title": "t", "categoryId": "22"}});
+    let comment =
+        |member: &str| json!({"author": "a", "channel": "a", "textOriginal": "t", member: bad});
+    let expired = account("z", json!({"token": "U", "expires": bad}), good);
+    let accounts = json!([{"id": "a", "channel": {"id": "UCa", "title": "A"}}, account("z", json!({"token": "U"}), good)]);
+    let level = json!([{"id": "tin", "channel": "a", "displayName": "Tin", "priceMicros": 1}]);
+    let track = json!({"video": "v", "language": "en", "text": "x", "updatedAt": bad});
+    let activity = json!({"account": "a", "type": "bulletin", "publishedAt": bad,
+        "contentDetails": {"bulletin": {"resourceId": {"kind": "youtube#video", "videoId": "v"}}}});
+    for (section, thing, path) in [
+        ("accounts", expired, "tokens[1].expires"),
+        ("accounts", account("z", json!({"token": "U"}), bad), "channel.publishedAt"),
+        (
+            "playlists",
+            json!({"owner": "a", "snippet": {"title": "t"}, "publishedAt": bad}),
+            "publishedAt",
+        ),
+        (
+            "playlists",
+            json!({"owner": "a", "snippet": {"title": "t", "publishedAt": 7}}),
+            "snippet.publishedAt",
+        ),
+        ("plays", json!({"account": "a", "video": "v", "at": bad}), "at"),
+        ("favorites", json!({"account": "a", "video": "v", "at": bad}), "at"),
+        ("comments", comment("publishedAt"), "publishedAt"),
+        ("comments", comment("updatedAt"), "updatedAt"),
+        ("captions", track, "updatedAt"),
+        ("activities", activity, "publishedAt"),
+        (
+            "subscriptions",
+            json!({"subscriber": "a", "channel": "z", "publishedAt": bad}),
+            "publishedAt",
+        ),
+        (
+            "subscriptions",
+            json!({"subscriber": "a", "channel": "z", "lastWatchedAt": bad}),
+            "lastWatchedAt",
+        ),
+        ("members", json!({"creator": "a", "member": "z", "level": "tin", "since": bad}), "since"),
+    ] {
+        let mut file = json!({"accounts": accounts, "videos": [video], "membershipsLevels": level});
+        file[section] = json!([thing]);
+        let told = refusal_of(&file).unwrap_err();
+        let expected = format!("{section}[0]: Invalid value at '{path}'");
+        assert!(told.starts_with(&expected), "{path}: {told}");
+    }
+}
+
+#[test]
+fn an_id_that_would_name_something_else_in_an_address_is_refused_with_its_path() {
+    let list = |id: &str| json!({"id": id, "owner": "a", "snippet": {"title": "t"}});
+    for id in ["PL.x", "UUx", "LL", "WL", "HLa", "FLa", "PL x", "PL/x", "é"] {
+        let told = refusal("playlists", &list(id)).unwrap_err();
+        assert!(told.starts_with("playlists[0]: Invalid value at 'id'"), "{id}: {told}");
+    }
+    assert_eq!(refusal("playlists", &list("PL-a_9")), Ok(()));
+    for id in ["UC.x", "alice", "UUx", "UC x"] {
+        let account = json!({"id": "z", "channel": {"id": id, "title": "Z"}});
+        let told = refusal_of(&json!({"accounts": [account]})).unwrap_err();
+        assert!(told.starts_with("accounts[0]: Invalid value at 'channel.id'"), "{id}: {told}");
+    }
+}
+
+#[test]
 fn a_name_that_no_request_could_name_is_refused_with_its_place() {
     let caption = |id: &str| json!({"id": id, "video": "v", "language": "en", "text": "x"});
     let comment = |id: &str| json!({"id": id, "author": "a", "channel": "a", "textOriginal": "t"});

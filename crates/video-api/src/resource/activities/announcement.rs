@@ -60,7 +60,7 @@ pub fn make(
         .map_err(|(path, expected)| Error::InvalidField { path, expected })?;
     check_named(tx, kind, details)?;
     let channel = channel_of(tx, account, "account")?;
-    let at = moment(published_at.as_deref(), now)?;
+    let at = moment("publishedAt", published_at.as_deref(), now)?;
     let event = Event::Other { kind: kind.clone(), number: ids.next(), details: details.clone() };
     let id = event.id(&channel);
     record::note(tx, &channel, at, event, true)?;

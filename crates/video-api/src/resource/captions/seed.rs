@@ -110,7 +110,7 @@ fn caption(
     let snippet = json!({"language": seed.language, "name": seed.name, "isDraft": seed.is_draft});
     let empty = Map::new();
     let snippet = Body::of(snippet.as_object().unwrap_or(&empty));
-    let at = moment(seed.updated_at.as_deref(), now)?;
+    let at = moment("updatedAt", seed.updated_at.as_deref(), now)?;
     let mut made = patch::new(seed.video.clone(), snippet, file, at)?;
     // What a seed file holds was there before: its times were worked out long ago.
     made.syncs_until = None;

@@ -130,14 +130,14 @@ impl SeedComment {
         if self.like_count.is_some_and(|count| count < named) {
             return Err(invalid("likeCount", "at least as many as likes names"));
         }
-        let published = moment(self.published_at.as_deref(), now)?;
+        let published = moment("publishedAt", self.published_at.as_deref(), now)?;
         let comment = Comment {
             author: channel_of(tx, &self.author, "author")?,
             channel,
             video,
             text: self.text_original.clone(),
             published,
-            updated: moment(self.updated_at.as_deref(), published)?,
+            updated: moment("updatedAt", self.updated_at.as_deref(), published)?,
             state: self.moderation_status,
             likes: self.like_count.unwrap_or(named),
         };

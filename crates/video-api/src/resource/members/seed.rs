@@ -48,7 +48,7 @@ fn put(tx: &mut Tx<'_>, seed: &SeedMember, now: Timestamp) -> Result<bool, Error
     if MEMBERS.get(tx, &(creator.clone(), member.clone()))?.is_some() {
         return Err(invalid("member", "a channel that is no member yet"));
     }
-    let since = moment(seed.since.as_deref(), now).map_err(|_| invalid("since", "RFC 3339"))?;
+    let since = moment("since", seed.since.as_deref(), now)?;
     if since > now {
         return Err(invalid("since", "a moment that is not to come"));
     }

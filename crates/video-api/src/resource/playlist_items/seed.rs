@@ -54,7 +54,7 @@ fn favorite(
     }
     let item = PlaylistItem {
         video: seed.video.clone(),
-        added: moment(seed.at.as_deref(), now)?,
+        added: moment("at", seed.at.as_deref(), now)?,
         chunk: 0,
         note: None,
         start_at: None,

@@ -9,7 +9,7 @@ use triptych_core::time::Timestamp;
 use super::record::PLAYLISTS;
 use super::{patch, store};
 use crate::api::error::Error;
-use crate::record::id::{self, PlaylistName};
+use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::resource::channels::record as channels;
@@ -58,10 +58,10 @@ fn playlist(tx: &mut Tx<'_>, seed: &SeedPlaylist, now: Timestamp) -> Result<bool
     if PLAYLISTS.get(tx, &id)?.is_some() {
         return Ok(false);
     }
-    if !matches!(id::playlist_name(&id, None), PlaylistName::Made(_)) {
+    if !id::is_made_playlist(&id) {
         return Err(Error::InvalidField {
             path: "id".into(),
-            expected: "another id than those of special playlists: UU, LL, HL, WL and FL begin them",
+            expected: "letters, digits, - and _, and not UU, LL, HL, WL or FL at the beginning, as special playlists have it",
         });
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;

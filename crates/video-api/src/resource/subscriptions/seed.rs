@@ -62,14 +62,8 @@ fn subscription(
     if SUBSCRIPTIONS.get(tx, &parties.key())?.is_some() {
         return Err(Error::Rule(&rules::DUPLICATE));
     }
-    let since = moment(seed.published_at.as_deref(), now)?;
-    let watched = match &seed.last_watched_at {
-        Some(text) => Timestamp::from_rfc3339(text).ok_or_else(|| Error::InvalidField {
-            path: "lastWatchedAt".into(),
-            expected: "RFC 3339",
-        })?,
-        None => since,
-    };
+    let since = moment("publishedAt", seed.published_at.as_deref(), now)?;
+    let watched = moment("lastWatchedAt", seed.last_watched_at.as_deref(), since)?;
     let owner = CHANNELS.peek(tx, &parties.subscriber)?;
     let made = Subscription {
         id: seed.id.clone().unwrap_or_else(|| id::subscription(ids)),

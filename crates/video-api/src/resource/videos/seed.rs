@@ -194,7 +194,7 @@ fn video(
     if !id::is_plain(&id) {
         return Err(Error::InvalidField {
             path: "id".into(),
-            expected: "letters, digits, - and _",
+            expected: "letters, digits, -, _ and .",
         });
     }
     if VIDEOS.get(tx, &id)?.is_some() {
@@ -267,7 +267,7 @@ fn play(
     now: Timestamp,
     ids: &mut dyn Ids,
 ) -> Result<bool, Error> {
-    let at = moment(seed.at.as_deref(), now)?;
+    let at = moment("at", seed.at.as_deref(), now)?;
     play::record(tx, ids, &seed.plays(), at)?;
     Ok(true)
 }
