@@ -43,9 +43,6 @@ pub enum Problem {
     /// Text before the first time code.
     #[error("text stands before the first time code")]
     TextBeforeCue,
-    /// A region's setting that cannot be read.
-    #[error("the setting `{0}` of a region cannot be read")]
-    Region(String),
     /// A word of a Scenarist file that is no pair of bytes.
     #[error("`{0}` is no pair of bytes in four hexadecimal digits")]
     Word(String),

@@ -130,8 +130,7 @@ impl Reader {
                 if self.track.regions.len() >= REGIONS_MAX {
                     return Err(at(Problem::TooManyDefinitions));
                 }
-                let region = setting::parse_region(rest).map_err(at)?;
-                self.track.regions.push(region);
+                self.track.regions.extend(setting::parse_region(rest));
                 Ok(())
             }
             // Any other block without a time line is skipped by players, as a comment is.

@@ -1,6 +1,5 @@
 //! Settings of WebVTT cues and regions.
 
-use super::super::error::Problem;
 use super::super::layout::{Align, Anchor, Layout, Line, Percent, Region, Vertical};
 use super::super::time::number;
 use super::single_line;
@@ -109,36 +108,28 @@ pub(super) fn write(layout: &Layout, names_region: impl Fn(&str) -> bool, out: &
     }
 }
 
-/// Reads the settings of a region.
-///
-/// # Errors
-/// [`Problem::Region`] for a setting of a known name that cannot be read, and for a region without a name.
-pub(super) fn parse_region(text: &str) -> Result<Region, Problem> {
+/// Reads the settings of a region. What cannot be read says nothing, as in the settings of a cue, and a region without a name is none: no
+/// cue could be in it.
+pub(super) fn parse_region(text: &str) -> Option<Region> {
     let mut region = Region::new(String::new());
     let settings = text.split(['\n', ' ', '\t']).filter_map(|setting| setting.split_once(':'));
     for (name, value) in settings {
-        let known = match name {
-            "id" => {
-                value.clone_into(&mut region.id);
-                Some(())
+        match name {
+            "id" => value.clone_into(&mut region.id),
+            "width" => region.width = Percent::parse(value).unwrap_or(region.width),
+            "lines" => {
+                let lines = number(value, 100_000).and_then(|lines| u32::try_from(lines).ok());
+                region.lines = lines.unwrap_or(region.lines);
             }
-            "width" => Percent::parse(value).map(|width| region.width = width),
-            "lines" => number(value, 100_000)
-                .and_then(|lines| u32::try_from(lines).ok())
-                .map(|lines| region.lines = lines),
-            "regionanchor" => pair(value).map(|anchor| region.anchor = anchor),
-            "viewportanchor" => pair(value).map(|anchor| region.viewport_anchor = anchor),
-            "scroll" => (value == "up").then(|| region.scroll = true),
-            _ => Some(()),
-        };
-        if known.is_none() {
-            return Err(Problem::Region(format!("{name}:{value}").chars().take(40).collect()));
+            "regionanchor" => region.anchor = pair(value).unwrap_or(region.anchor),
+            "viewportanchor" => {
+                region.viewport_anchor = pair(value).unwrap_or(region.viewport_anchor);
+            }
+            "scroll" => region.scroll |= value == "up",
+            _ => {}
         }
     }
-    if region.id.is_empty() {
-        return Err(Problem::Region("id:".to_owned()));
-    }
-    Ok(region)
+    (!region.id.is_empty()).then_some(region)
 }
 
 fn pair(value: &str) -> Option<(Percent, Percent)> {

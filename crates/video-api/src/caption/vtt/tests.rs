@@ -89,10 +89,24 @@ fn a_fault_is_named_with_its_line() {
         error("WEBVTT\n\na\n00:01.0 -> 00:02.0\n\nb\n00:61.0 --> 0"),
         "line 7: the time code `00:61.0` cannot be read"
     );
-    assert_eq!(
-        error("WEBVTT\n\nREGION\nid:a lines:x\n"),
-        "line 3: the setting `lines:x` of a region cannot be read"
-    );
+}
+
+#[test]
+fn a_setting_of_a_region_that_cannot_be_read_says_nothing() {
+    let of = |settings: &str| {
+        let file = format!("WEBVTT\n\nREGION\n{settings}\n\n00:01.000 --> 00:02.000 region:a\nx\n");
+        let track = read(&file).unwrap();
+        assert_eq!(track.cues.len(), 1, "{settings}");
+        (track.regions, track.cues[0].layout.as_ref().and_then(|layout| layout.region.clone()))
+    };
+    let plain = of("id:a");
+    assert_eq!(plain.1.as_deref(), Some("a"));
+    for bad in ["width:140%", "lines:x", "regionanchor:1%", "viewportanchor:1,2", "scroll:down"] {
+        assert_eq!(of(&format!("id:a {bad}")), plain, "{bad}");
+        let (good, _) = of(&format!("id:a width:40% lines:2 {bad}"));
+        assert_eq!((good[0].width.to_string(), good[0].lines), ("40%".to_owned(), 2), "{bad}");
+    }
+    assert_eq!(of("width:40%"), (Vec::new(), None), "a region without a name is none");
 }
 
 #[test]
