@@ -2,7 +2,9 @@
 acknowledged. What was killed is written to again and killed again, sometimes while it starts.
 
 `rounds(make)` runs the rounds that the command line asks for (`kill N`, `cut N` or `backup N`), or soaks it (`soak SECONDS`: `soak.py`). `make(url)` gives a fresh session with
-`write(worker, number) -> fact` (raises if not acknowledged) and `missing(facts) -> [what is lost or broken]`.
+`write(worker, number) -> fact` (raises if not acknowledged) and `missing(facts) -> [what is lost or broken]`. A session may also have `is_moment(fact)`, which
+says after which facts the end comes, and `LEFT`, the words of a log that a start says when a kill came in the middle of work beside the requests: at least
+one has to.
 
 A power cut stops the server, copies the image below its file system, kills the server, and mounts the copy: what the
 device never got is gone. It needs root and loop devices; where they are missing the run fails and says so.
@@ -47,6 +49,10 @@ class Server:
             sys.exit(f"{name} did not start again:\n{self.log.read().decode()[-4000:]}")
         self.url = json.loads(ready.read_text())["url"].rstrip("/")
 
+    def said(self, words):
+        """Whether its log has these words. It is read without moving the place that the server writes at."""
+        return words in os.pread(self.log.fileno(), 1 << 24, 0).decode(errors="replace")
+
     def stop_at_once(self):
         self.process.kill()
         self.process.wait()
@@ -63,6 +69,8 @@ def write_until(session, facts, stop, needed, grace_seconds, enough, first_worke
     It is enough once `needed` facts are older than the grace, so that there is always something to look for.
     """
 
+    is_moment = getattr(session, "is_moment", lambda fact: True)
+
     def work(worker):
         number = 0
         while not stop.is_set():
@@ -73,7 +81,7 @@ def write_until(session, facts, stop, needed, grace_seconds, enough, first_worke
                     return
                 raise
             facts.append((time.monotonic(), fact))
-            if len(facts) >= needed and facts[needed - 1][0] <= time.monotonic() - grace_seconds:
+            if len(facts) >= needed and facts[needed - 1][0] <= time.monotonic() - grace_seconds and is_moment(fact):
                 enough.set()
             number += 1
 
@@ -93,7 +101,7 @@ def write_until(session, facts, stop, needed, grace_seconds, enough, first_worke
 
 
 def one_round(make, prepare, end, grace_seconds, flags):
-    """One server, one end, one look. Gives how many facts were acknowledged and which of them are missing."""
+    """One server, one end, one look. Gives how many facts were acknowledged, which of them are missing, and whether work was left in the middle."""
     with tempfile.TemporaryDirectory() as folder:
         data = prepare(folder)
         server = Server(data, flags)
@@ -123,15 +131,22 @@ def one_round(make, prepare, end, grace_seconds, flags):
             run(BINARY, "verify", *verify_flags(), "--data", again)
         server = Server(again, [*flags, *flags_after(end)])
         try:
-            missing = failures + make(server.url).missing(facts)
+            session = make(server.url)
+            missing = failures + session.missing(facts)
+            is_middle = left_in_the_middle(session, server)
         finally:
             server.stop_at_once()
             release(folder)
-        return len(facts), missing
+        return len(facts), missing, is_middle
+
+
+def left_in_the_middle(session, server):
+    words = getattr(session, "LEFT", None)
+    return words is not None and server.said(words)
 
 
 def kills(make, count, flags):
-    """One store, which is written to and killed so many times. Gives for each kill how many facts were acknowledged and which of them are missing."""
+    """One store, which is written to and killed so many times. Gives for each kill what `one_round` does."""
     with tempfile.TemporaryDirectory() as folder:
         data, all_facts = f"{folder}/data", []
         server = Server(data, flags)
@@ -155,7 +170,8 @@ def kills(make, count, flags):
             session = make(server.url)
             all_facts += facts
             looks_again = number == count - 1 and getattr(session, "looks_again", True)
-            yield len(facts), failures + list(session.missing(all_facts if looks_again else facts))
+            missing = failures + list(session.missing(all_facts if looks_again else facts))
+            yield len(facts), missing, left_in_the_middle(session, server)
         server.stop_at_once()
 
 
@@ -241,10 +257,15 @@ def rounds(make, grace_seconds=0.0, flags=()):
         import soak
 
         sys.exit(soak.run(make, count, flags))
-    held = acknowledged = 0
-    for number, (facts, missing) in enumerate(all_rounds(make, how, count, grace_seconds, flags)):
+    held = acknowledged = middle = 0
+    for number, (facts, missing, is_middle) in enumerate(all_rounds(make, how, count, grace_seconds, flags)):
         acknowledged += facts
         held += not missing
-        print(f"{how} {number + 1}: {facts} acknowledged, {len(missing)} lost", *missing[:10], sep="\n  ")
-    print(f"{pathlib.Path(BINARY).name}: {held} of {count} {how}s held, {acknowledged} writes acknowledged")
-    sys.exit(held != count)
+        middle += is_middle
+        where = ", in the middle of what was to go" if is_middle else ""
+        print(f"{how} {number + 1}: {facts} acknowledged, {len(missing)} lost{where}", *missing[:10], sep="\n  ")
+    looked = how == "kill" and hasattr(make, "LEFT")
+    last = f"{pathlib.Path(BINARY).name}: {held} of {count} {how}s held, {acknowledged} writes acknowledged"
+    print(last + (f", {middle} in the middle of what was to go" if looked else ""))
+    # Kills that all missed that would have shown nothing of it.
+    sys.exit(held != count or (looked and not middle))
