@@ -13,7 +13,7 @@ const MANY: usize = 24;
 const WALKS: u64 = 3;
 
 /// Every list that comes in pages, of which none has an order that the changes below move a row in.
-const LISTS: [&str; 27] = [
+const LISTS: [&str; 29] = [
     "playlistItems?part=id&playlistId=PLx",
     "playlistItems?part=id&playlistId=PLx&videoId=v1",
     "playlistItems?part=id&playlistId=UUalice",
@@ -37,6 +37,8 @@ const LISTS: [&str; 27] = [
     "subscriptions?part=id&mine=true",
     "subscriptions?part=id&mine=true&order=alphabetical",
     "subscriptions?part=id&mine=true&order=unread",
+    "subscriptions?part=id&mine=true&forChannelId=UCa0,UCa1,UCa2,UCa3,UCa4,UCa5,UCa6,UCa7,UCa8,UCa9,UCa10,UCa11,UCa12,UCa13,UCa14,UCa15,UCa16,UCa17,UCa18,UCa19,UCa20,UCa21,UCa22,UCa23",
+    "subscriptions?part=id&mine=true&order=unread&forChannelId=UCa0,UCa1,UCa2,UCa3,UCa4,UCa5,UCa6,UCa7,UCa8,UCa9,UCa10,UCa11,UCa12,UCa13,UCa14,UCa15,UCa16,UCa17,UCa18,UCa19,UCa20,UCa21,UCa22,UCa23",
     "subscriptions?part=subscriberSnippet&mySubscribers=true",
     "subscriptions?part=subscriberSnippet&myRecentSubscribers=true",
     "playlists?part=id&mine=true",

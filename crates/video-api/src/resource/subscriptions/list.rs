@@ -1,18 +1,17 @@
 //! Lists of subscriptions: by who subscribes, by who is subscribed to, or by id, in their orders and pages.
 
-use triptych_core::kv::{Key, Record, Table, Tx};
+use triptych_core::kv::Tx;
 
 use super::record::{
-    PUBLISHER_COUNT, PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties, SUBSCRIBER_COUNT,
-    SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS, Subscription,
+    PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties, SUBSCRIBER_COUNT, SUBSCRIBERS_BY_TIME,
+    SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS,
 };
+use super::side::{Page, Side, closing, rank_of};
 use super::{rules, store, unread};
 use crate::api::error::Error;
-use crate::api::id_list::Ranked;
+use crate::api::id_list::{self, Ranked};
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
-use crate::api::response::Paging;
-use crate::api::{id_list, paginate};
 use crate::record::counter;
 use crate::record::key_order::latest_first;
 use crate::resource::channels::record as channels;
@@ -20,9 +19,6 @@ use crate::resource::channels::record::CHANNELS;
 
 /// Channels that `forChannelId` names at most.
 const CHANNELS_MAX: usize = 50;
-
-/// The subscriptions of a page.
-pub(super) type Page = (Vec<Parties>, Paging);
 
 /// The page that a request asks for.
 ///
@@ -96,86 +92,6 @@ pub fn subscribers(
     Ok((found.into_iter().map(of).collect(), paging))
 }
 
-/// Number of the subscriptions of a list whose other side is closing: their rows may be there, and nobody is shown them.
-fn closing(
-    call: &Call<'_>,
-    tx: &mut Tx<'_>,
-    of: impl Fn(String) -> Parties,
-    is_listed: impl Fn(&Subscription) -> bool,
-) -> Result<u64, Error> {
-    let mut count = 0;
-    for channel in call.caller.closing.iter() {
-        let found = SUBSCRIPTIONS.peek(tx, &of(channel.to_owned()).key())?;
-        count += u64::from(found.is_some_and(|found| is_listed(&found)));
-    }
-    Ok(count)
-}
-
-/// A list that belongs to one channel, in an order.
-pub(super) struct Side<'s> {
-    pub(super) channel: &'s str,
-    /// The filter that names the list.
-    pub(super) list: &'static str,
-    pub(super) order: &'s str,
-}
-
-impl Side<'_> {
-    fn read<K: Key, V: Record>(
-        &self,
-        call: &Call<'_>,
-        tx: &mut Tx<'_>,
-        table: &Table<K, V>,
-        other: impl Fn(K) -> String,
-    ) -> Result<(Vec<String>, Paging), Error> {
-        let binding = self.binding(call);
-        let (token, size) = (call.page_token(binding)?, call.page_size());
-        let start = self.channel.to_owned();
-        let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
-        let rows = paginate::read(tx, table, &start, wanted)?;
-        let paging = rows.paging(0, size);
-        Ok((rows.keys.into_iter().map(other).collect(), paging))
-    }
-
-    /// The bond of the tokens of the list.
-    pub(super) fn binding(&self, call: &Call<'_>) -> Binding {
-        let only = call.given("forChannelId").unwrap_or_default();
-        Binding::of(&[call.operation.name, self.list, self.channel, self.order, only])
-    }
-
-    /// The subscription of the channel to another one.
-    pub(super) fn parties(&self, publisher: String) -> Parties {
-        Parties { subscriber: self.channel.to_owned(), publisher }
-    }
-
-    fn finish(
-        &self,
-        call: &Call<'_>,
-        tx: &mut Tx<'_>,
-        publishers: Vec<String>,
-        paging: Paging,
-    ) -> Result<Page, Error> {
-        let found = publishers.into_iter().map(|publisher| self.parties(publisher)).collect();
-        self.counted(call, tx, found, paging)
-    }
-
-    /// A page of what the channel subscribes to, with the total.
-    ///
-    /// # Errors
-    /// As the store.
-    pub(super) fn counted(
-        &self,
-        call: &Call<'_>,
-        tx: &mut Tx<'_>,
-        found: Vec<Parties>,
-        mut paging: Paging,
-    ) -> Result<Page, Error> {
-        let total = counter::of(tx, &PUBLISHER_COUNT, &self.channel.to_owned())?;
-        let of = |publisher| self.parties(publisher);
-        paging.total = total.saturating_sub(closing(call, tx, of, |_| true)?);
-        Ok((found, paging))
-    }
-}
-
 /// The channel whose subscriptions are asked for, if the caller may see them, with the filter that names it.
 fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(&'static str, String), Error> {
     let Some(id) = call.params.get("channelId") else {
@@ -222,13 +138,6 @@ fn by_id(
     Ok(found)
 }
 
-/// The bytes of a rank, in its order.
-pub(super) fn rank_of(rank: &impl Key) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    rank.write(&mut bytes);
-    bytes
-}
-
 /// Subscriptions with their ranks in the order that is asked for.
 fn ranked(
     call: &Call<'_>,
@@ -242,9 +151,6 @@ fn ranked(
             if order == Some("alphabetical") {
                 plan.row(&CHANNELS, &parties.publisher);
             }
-        }
-        if let Some(parties) = found.first() {
-            plan.row(&PUBLISHER_COUNT, &parties.subscriber);
         }
     })?;
     let mut ranks = Vec::with_capacity(found.len());

@@ -5,6 +5,7 @@ pub mod record;
 mod render;
 pub mod rules;
 mod seed;
+mod side;
 pub mod store;
 mod unread;
 

@@ -5,9 +5,9 @@
 
 use triptych_core::kv::{Key as _, Order, Span, Tx};
 
-use super::list::{Page, Side, rank_of};
 use super::record::{PUBLISHER_COUNT, PUBLISHERS_BY_TIME, Parties, SUBSCRIPTIONS};
 use super::render;
+use super::side::{Page, Side, rank_of};
 use crate::api::error::Error;
 use crate::api::id_list;
 use crate::api::operation::call::Call;

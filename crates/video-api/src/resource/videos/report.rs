@@ -119,7 +119,7 @@ pub fn latest(tx: &mut Tx<'_>, video: Option<&str>, most: usize) -> Result<Vec<R
     let mut shown = Vec::with_capacity(found.len());
     for mut report in found {
         let video = VIDEOS.peek_shared(tx, &report.video_id)?;
-        if !video.is_some_and(|video| !closing.holds(&video.head.channel)) {
+        if video.is_none_or(|video| closing.holds(&video.head.channel)) {
             continue;
         }
         if let Some(account) = &report.account
