@@ -7,6 +7,7 @@ mod service;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
+use md5::{Digest as _, Md5};
 use service::{Answer, Draft, NOW, OWNER, World};
 use sha1::Sha1;
 use sha2::Sha256;
@@ -44,8 +45,13 @@ fn body(fields: &[(String, String)], file: Option<(&str, &[u8])>) -> Vec<u8> {
 }
 
 async fn post_to(world: &World, target: &str, host: &str, body: &[u8]) -> Answer {
+    post_with(world, target, &format!("host: {host}\r\n"), body).await
+}
+
+/// The same with these lines in its head.
+async fn post_with(world: &World, target: &str, lines: &str, body: &[u8]) -> Answer {
     let head = format!(
-        "POST {target} HTTP/1.1\r\nhost: {host}\r\ncontent-type: multipart/form-data; boundary={BOUNDARY}\r\ncontent-length: {}\r\n\r\n",
+        "POST {target} HTTP/1.1\r\n{lines}content-type: multipart/form-data; boundary={BOUNDARY}\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     world.exchange(&[head.as_bytes(), body].concat()).await
@@ -292,6 +298,77 @@ async fn a_form_that_nobody_signed_is_taken_where_everybody_may_write() {
     assert_eq!((answer.status, answer.element("Code").as_deref()), (403, Some("AccessDenied")));
     let answer = post_to(&world, "/nowhere-at-all", "localhost", &form).await;
     assert_eq!((answer.status, answer.element("Code").as_deref()), (404, Some("NoSuchBucket")));
+}
+
+#[tokio::test]
+async fn a_customers_key_in_a_form_passes_where_nobody_listens_alone() {
+    let key = [5; 32];
+    let prefix = "x-amz-server-side-encryption-customer";
+    let all = [
+        (format!("{prefix}-algorithm"), "AES256".to_owned()),
+        (format!("{prefix}-key"), STANDARD.encode(key)),
+        (format!("{prefix}-key-MD5"), STANDARD.encode(Md5::digest(key))),
+        ("key".to_owned(), "k".to_owned()),
+    ];
+    let form = body(&all, Some(("a", b"secret")));
+    let strict = World::strict(NOW).await;
+    // One of the three is enough: it may be the key.
+    for form in [&form, &body(&all[1..], Some(("a", b"secret")))] {
+        let answer = post_to(&strict, "/open", "localhost", form).await;
+        assert_eq!(
+            (answer.status, answer.element("Code").as_deref()),
+            (400, Some("InvalidRequest"))
+        );
+        assert!(answer.text().contains("over a secure connection"), "{}", answer.text());
+    }
+    assert_eq!(strict.fetch("/open/k").await.status, 404, "nothing was stored");
+    let own = World::new(NOW).await;
+    let answer = post_to(&own, "/open", "localhost", &form).await;
+    assert_eq!(answer.status, 204, "{}", answer.text());
+    assert_eq!(own.fetch("/open/k").await.status, 400, "a read without the key");
+}
+
+#[tokio::test]
+async fn what_a_form_says_of_its_upload_is_checked_as_that_of_a_head() {
+    let strict = World::strict(NOW).await;
+    let world = World::new(NOW).await;
+    let form =
+        |name: &str, value: &str| body(&pairs(&[("key", "k"), (name, value)]), Some(("a", b"1")));
+    for name in ["x-amz-alc", "X-Amz-Copy", "x-amz-meta"] {
+        let answer = post_to(&strict, "/open", "localhost", &form(name, "1")).await;
+        assert_eq!(answer.element("Code").as_deref(), Some("InvalidRequest"), "{name}");
+        assert!(answer.text().contains(name), "{}", answer.text());
+        assert_eq!(post_to(&world, "/open", "localhost", &form(name, "1")).await.status, 204);
+    }
+    let signed = signed(
+        &[("key", "k"), ("x-amz-meta-a", "b")],
+        &format!(r#"{KEY}, {{"x-amz-meta-a": "b"}}"#),
+    );
+    assert_eq!(post(&strict, &signed, b"1").await.status, 204, "fields of a signature are known");
+    let long =
+        post_to(&world, "/open", "localhost", &form("cache-control", &"a".repeat(8 * 1024))).await;
+    let code = long.element("Code");
+    assert_eq!((long.status, code.as_deref()), (400, Some("RequestHeaderSectionTooLarge")));
+    // The owner whom the sender expects, in the form and beside it.
+    let (named, others) = ("x-amz-expected-bucket-owner", "444455556666");
+    let plain = body(&pairs(&[("key", "k")]), Some(("a", b"1")));
+    for (owner, status) in [("111122223333", 204), (others, 403)] {
+        let within = post_to(&world, "/open", "localhost", &form(named, owner)).await;
+        let lines = format!("host: localhost\r\n{named}: {owner}\r\n");
+        let beside = post_with(&world, "/open", &lines, &plain).await;
+        assert_eq!((within.status, beside.status), (status, status), "{owner}");
+    }
+    let mixed = post_to(
+        &world,
+        "/open",
+        "localhost",
+        &body(
+            &pairs(&[("key", "k"), ("x-amz-meta-a", "1"), ("x-store-meta-b", "2")]),
+            Some(("a", b"1")),
+        ),
+    )
+    .await;
+    assert_eq!((mixed.status, mixed.element("Code").as_deref()), (400, Some("InvalidRequest")));
 }
 
 #[tokio::test]

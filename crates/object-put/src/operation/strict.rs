@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::operation::put_headers::HEADERS;
 use crate::operation::table::OPERATIONS;
-use crate::request::dialect::sigv2;
+use crate::request::dialect::{Dialect, sigv2};
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 
@@ -47,6 +47,9 @@ const HEADERS_BESIDE: [&str; 36] = [
     "x-store-user-agent",
 ];
 
+/// Fields of the service that a form has beside them: those of its signature.
+const FIELDS_OF_FORMS: [&str; 3] = ["x-store-algorithm", "x-store-credential", "x-store-signature"];
+
 /// Parameters beside the markers of operations.
 const PARAMETERS: [&str; 25] = [
     sigv2::ACCESS_KEY,
@@ -82,18 +85,7 @@ const PARAMETERS: [&str; 25] = [
 /// [`Error::Unknown`], which names it as it was sent.
 pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
     let names = fields.dialect().names();
-    let unknown = |name: &str| Err(Error::Unknown { name: name.to_owned() });
-    let own = fields.iter().map(|(name, _)| name);
-    for name in own.filter(|name| name.starts_with(names.header_prefix)) {
-        let is_known = |known: &str| {
-            let known = fields.dialect().header(known);
-            name == known || (known.ends_with('-') && name.starts_with(&*known))
-        };
-        let mut known = HEADERS.iter().map(|rule| rule.name).chain(HEADERS_BESIDE);
-        if !known.any(is_known) {
-            return unknown(name);
-        }
-    }
+    check_names(fields.iter().map(|(name, _)| name), &[], fields.dialect())?;
     for (name, _) in query.iter() {
         let is_known = name.starts_with(names.query_prefix)
             || query.headers().any(|(header, _)| name.eq_ignore_ascii_case(header))
@@ -103,7 +95,37 @@ pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
             || PARAMETERS.contains(&name)
             || OPERATIONS.iter().any(|row| row.markers().any(|marker| marker == name));
         if !is_known {
-            return unknown(name);
+            return Err(Error::Unknown { name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses the first field of the service in a form that is not known.
+///
+/// # Errors
+/// [`Error::Unknown`], which names it as it was sent.
+pub fn check_form<'f>(names: impl Iterator<Item = &'f str>, dialect: Dialect) -> Result<(), Error> {
+    check_names(names, &FIELDS_OF_FORMS, dialect)
+}
+
+/// Refuses the first name of the service that is neither that of a header nor one of `beside`.
+fn check_names<'f>(
+    names: impl Iterator<Item = &'f str>,
+    beside: &[&str],
+    dialect: Dialect,
+) -> Result<(), Error> {
+    for sent in names {
+        let name = sent.to_ascii_lowercase();
+        let is_known = |known: &str| {
+            let known = dialect.header(known);
+            name == known || (known.ends_with('-') && name.starts_with(&*known))
+        };
+        let mut known = HEADERS.iter().map(|rule| rule.name).chain(HEADERS_BESIDE);
+        if name.starts_with(dialect.names().header_prefix)
+            && !(known.any(is_known) || beside.iter().any(|known| is_known(known)))
+        {
+            return Err(Error::Unknown { name: sent.to_owned() });
         }
     }
     Ok(())
@@ -112,7 +134,6 @@ pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::dialect::Dialect;
 
     fn check_of(header: &str, query: &str) -> Result<(), Error> {
         let fields = Fields::of([(header, &b"1"[..])]).in_dialect(Dialect::Amz);

@@ -14,3 +14,12 @@ pub struct Arrival {
     /// The time at which it came.
     pub now: Timestamp,
 }
+
+impl Arrival {
+    /// Tells whether nobody on the way could read along: it came over TLS or, unless `strict`, from this machine. Who runs the service
+    /// without its host answers for the way to it as this machine does for its own.
+    #[must_use]
+    pub fn is_private(&self, strict: bool) -> bool {
+        self.secure || (!strict && self.address.is_none_or(|address| address.is_loopback()))
+    }
+}

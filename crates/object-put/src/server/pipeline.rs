@@ -7,7 +7,7 @@ use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Request, Response};
 use triptych_core::host::{
-    BoxError, Operation as OperationName, Peer, ReplyBody, RequestContext, RequestId, drain_refused,
+    BoxError, Operation as OperationName, ReplyBody, RequestContext, RequestId, drain_refused,
 };
 use triptych_core::id::{Ids, SharedIds};
 use triptych_core::kv::{self, KeyValue, Prefetch, Tx, run};
@@ -30,6 +30,7 @@ use crate::operation::{Call, Operation, Progress, Read, Reply, Run, Step, StepOu
 use crate::operation::{
     access_point, directory_bucket, parameters, request_payer, session, strict,
 };
+use crate::request::arrival::Arrival;
 use crate::request::dialect::{ALIAS_SUFFIX, Dialect};
 use crate::request::fields::Fields;
 use crate::request::host::HostKind;
@@ -213,15 +214,8 @@ impl ObjectPut {
         let (location, point) =
             lead(operation, location, found).map_err(|error| refused(operation.name, error))?;
         let fields = fields.without_future_dates(now);
-        let received = head.extensions.get::<RequestContext>();
         let arrival = arrival(head, now);
-        // Who mounts the service without its host answers for the way to it, as this machine does for its own.
-        let is_own = received.is_none_or(|received| is_loopback(&received.peer));
-        customer_key::check_transport(
-            &fields,
-            arrival.secure || (is_own && !self.0.settings.strict),
-        )
-        .map_err(|error| refused(operation.name, error))?;
+        self.check_transport(&fields, arrival).map_err(|error| refused(operation.name, error))?;
         Ok(ParsedRequest {
             operation,
             location,
@@ -236,6 +230,18 @@ impl ObjectPut {
         })
     }
 
+    /// Checks that the secrets of a head came by a way on which nobody could read along.
+    ///
+    /// # Errors
+    /// Those of [`customer_key::check_transport`].
+    pub(super) fn check_transport(
+        &self,
+        fields: &Fields<'_>,
+        arrival: Arrival,
+    ) -> Result<(), Error> {
+        customer_key::check_transport(fields, arrival.is_private(self.0.settings.strict))
+    }
+
     /// The place that the head names, and the operation on it.
     fn locate(
         &self,
@@ -243,10 +249,7 @@ impl ObjectPut {
         fields: &Fields<'_>,
         query: &Query,
     ) -> Result<(Location, &'static Operation), Error> {
-        let size: usize = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
-        if size > HEADER_BYTES_MAX {
-            return Err(Error::HeaderSectionTooLarge { most: HEADER_BYTES_MAX });
-        }
+        check_size(fields)?;
         let host = fields.get("host")?.unwrap_or_default();
         let location = Location::of(&host, head.uri.path(), &self.0.settings.hosts)?;
         match route(head.method.as_str(), location.target(), fields, query) {
@@ -653,8 +656,16 @@ fn host_of(head: &Head) -> &str {
     host.unwrap_or_default()
 }
 
-fn is_loopback(peer: &Peer) -> bool {
-    peer.address.ip().to_canonical().is_loopback()
+/// Checks how long the headers of a head are together.
+///
+/// # Errors
+/// [`Error::HeaderSectionTooLarge`].
+pub(super) fn check_size(fields: &Fields<'_>) -> Result<(), Error> {
+    let size: usize = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+    match size > HEADER_BYTES_MAX {
+        true => Err(Error::HeaderSectionTooLarge { most: HEADER_BYTES_MAX }),
+        false => Ok(()),
+    }
 }
 
 /// Checks that an operation is there, and that its parameters mean something to it.

@@ -20,11 +20,12 @@ use crate::form::framing::{Decoder, Piece};
 use crate::form::policy::{NamedBucket, PostPolicy, SizeRange};
 use crate::form::result::Posted;
 use crate::operation::put_headers::BODY_BYTES_MAX;
-use crate::operation::table;
+use crate::operation::{strict, table};
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
 use crate::request::location::Location;
 use crate::server::download::ResponseBody;
+use crate::server::pipeline::check_size;
 use crate::server::render;
 use crate::server::request::ParsedRequest;
 use crate::server::state::ObjectPut;
@@ -76,6 +77,9 @@ impl ObjectPut {
         B::Error: Into<BoxError>,
     {
         let bucket = request.location.bucket.clone().ok_or(Error::Internal)?;
+        if self.0.settings.strict {
+            strict::check_form(form.iter().map(|(name, _)| name), dialect)?;
+        }
         let (caller, size) = self.check_form(request, dialect, form, &bucket)?;
         let key = form.key()?;
         let head = form.head(dialect)?;
@@ -84,6 +88,10 @@ impl ObjectPut {
             OF_SENDER.contains(name) || own.any(|own| dialect.is_header(name, own))
         });
         let fields = head.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let fields = Fields::of(sender.chain(fields)).in_dialect(dialect);
+        // As of any head: this one was not known when that of the request was checked.
+        check_size(&fields)?;
+        self.check_transport(&fields, request.arrival)?;
         let upload = ParsedRequest {
             operation: table::named("PutObject").ok_or(Error::Internal)?,
             location: Location {
@@ -91,7 +99,7 @@ impl ObjectPut {
                 bucket: Some(bucket.clone()),
                 ..request.location.clone()
             },
-            fields: Fields::of(sender.chain(fields)).in_dialect(dialect),
+            fields,
             query: request.query,
             caller,
             verified: Verified::unsigned(Payload::File),
