@@ -199,6 +199,11 @@ pub trait BlobReader: Send {
     /// The next bytes, at most `count` times `each`; none after the last ones. Of a large blob they come as pieces of `each`, each with
     /// memory of its own, so that one which is still needed does not hold the others.
     fn next_pieces(&mut self, each: usize, count: usize) -> Pending<Result<Vec<Bytes>, BlobError>>;
+
+    /// Bytes that it read ahead of whoever asks, and holds in memory.
+    fn held(&self) -> usize {
+        0
+    }
 }
 
 /// Blobs that a step of [`clear`] deletes.

@@ -125,7 +125,8 @@ impl ReadAhead {
 
     /// Bytes that it holds in memory.
     pub(super) fn held(&self) -> usize {
-        let encrypted = self.open.as_ref().map_or(0, |open| open.decryptor.held());
+        let held = |open: &OpenPart| open.decryptor.held() + open.reader.held();
+        let encrypted = self.open.as_ref().map_or(0, held);
         self.ready.iter().map(Bytes::len).sum::<usize>() + encrypted
     }
 
