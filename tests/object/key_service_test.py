@@ -51,6 +51,18 @@ class WithMoto(unittest.TestCase):
         self.assertNotEqual(managed, key)
         self.assertEqual(self.s3.get_object(**place)["Body"].read(), b"body")
 
+    def test_a_bucket_names_its_key_as_a_request_does(self):
+        key = self.kms.create_key()["KeyMetadata"]["Arn"]
+        self.kms.create_alias(AliasName="alias/mine", TargetKeyId=key)
+        place = {"Bucket": "demo", "Key": "k"}
+        self.addCleanup(self.s3.delete_bucket_encryption, Bucket="demo")
+        for name in (key, key.rpartition("/")[2], "alias/mine"):
+            default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": name}
+            rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
+            self.s3.put_bucket_encryption(Bucket="demo", ServerSideEncryptionConfiguration=rules)
+            self.assertEqual(self.s3.put_object(Body=b"body", **place)["SSEKMSKeyId"], key, name)
+            self.assertEqual(self.s3.get_object(**place)["Body"].read(), b"body")
+
     def test_its_refusals_have_the_codes_of_the_real_service(self):
         key = self.kms.create_key()["KeyMetadata"]["Arn"]
         put = {"Bucket": "demo", "Key": "no", "Body": b"x", "ServerSideEncryption": "aws:kms"}
@@ -100,6 +112,8 @@ class Liar(http.server.BaseHTTPRequestHandler):
             body["Plaintext"] = base64.b64encode(b"k" * 33).decode()
         elif self.mode == "nothing":
             body = {}
+        elif self.mode == "another":
+            body["KeyId"] = self.arn[:-1] + "8"
         elif self.mode == "words":
             text = b"<html>"
         elif self.mode == "flood":
@@ -127,25 +141,34 @@ class WithOneThatLies(unittest.TestCase):
         server = Server(self, f"http://127.0.0.1:{liar.server_address[1]}")
         s3 = server.s3
         put = {"Bucket": "demo", "Key": "no", "Body": b"x", "ServerSideEncryption": "aws:kms", "SSEKMSKeyId": Liar.arn}
-        for mode in ("fails", "short", "long", "nothing", "words", "flood", "hangs"):
+        for mode in ("fails", "short", "long", "nothing", "words", "flood", "another", "hangs"):
             Liar.mode = mode
             refused = []
 
             def ask():
                 try:
-                    s3.put_object(**put)
+                    s3.put_object(**put, BucketKeyEnabled=mode == "hangs")
                 except ClientError as error:
                     refused.append(error.response)
 
-            asking = threading.Thread(target=ask)
-            asking.start()
+            # Who waits for one bucket key waits for one call.
+            asking = [threading.Thread(target=ask) for _ in range(6 if mode == "hangs" else 1)]
+            for each in asking:
+                each.start()
             s3.put_object(Bucket="demo", Key="other", Body=b"other")
             self.assertEqual(s3.get_object(Bucket="demo", Key="other")["Body"].read(), b"other")
-            asking.join()
-            self.assertEqual([found["ResponseMetadata"]["HTTPStatusCode"] for found in refused], [503], mode)
+            for each in asking:
+                each.join()
+            self.assertEqual({found["ResponseMetadata"]["HTTPStatusCode"] for found in refused}, {503}, mode)
+            self.assertEqual(len(refused), len(asking), mode)
             self.assertEqual(refused[0]["Error"]["Code"], "ServiceUnavailable", mode)
             with self.assertRaises(ClientError):
                 s3.head_object(Bucket="demo", Key="no")
+        with urllib.request.urlopen(f"{server.url}/_ops/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        # boto3 asks a second time, while the second call hangs.
+        timeouts = [line for line in lines if line.startswith('key_service_calls_total{operation="GenerateDataKey",outcome="timeout"}')]
+        self.assertIn(timeouts[0].rpartition(" ")[2], ("1", "2"), timeouts)
         Liar.mode = "good"
         self.assertEqual(s3.put_object(**put)["SSEKMSKeyId"], Liar.arn)
         # No file holds the key that it gave, nor the secret that signs the calls.

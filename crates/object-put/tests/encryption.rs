@@ -12,8 +12,10 @@ use object_put::request::dialect::Dialect;
 use object_put::store::tables::KMS_KEYS;
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::MemoryBlobs;
+use triptych_core::host::Hosted as _;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue as _, Memory, Span, StoreError, run_blocking};
+use triptych_core::time::Timestamp;
 
 const OWN: &str = "x-store-server-side-encryption-customer-";
 const SOURCE: &str = "x-store-copy-source-server-side-encryption-customer-";
@@ -415,5 +417,28 @@ async fn a_policy_can_demand_a_mode_in_either_vocabulary() {
         let named = kms("/bkt/k", b"", dialect).with(KEY, arn(dialect, "111122223333", 1));
         assert_eq!(world.send(&named).await.status, 200);
         assert_eq!(world.send(&kms("/bkt/k", b"", dialect)).await.status, 403);
+    }
+}
+
+#[tokio::test]
+async fn an_instance_seals_nothing_with_a_bucket_key_from_before_another_s_reset() {
+    let store = Arc::new(Memory::new());
+    let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+    let instance = async |number: i64| {
+        // Each draws ids of its own.
+        let now = Timestamp::from_seconds(NOW.seconds() + number);
+        World::on(store.clone(), blobs.clone(), now).await
+    };
+    let (one, two) = (instance(0).await, instance(1).await);
+    let put = Draft::put("/bkt/k", b"body")
+        .with("x-store-server-side-encryption", "aws:kms")
+        .with(KEY, "11111111-aaaa-4bbb-8ccc-000000000001")
+        .with(BUCKET_KEY, "true");
+    assert_eq!(two.send(&put).await.status, 200);
+    one.service.reset().await.unwrap();
+    assert_eq!(two.send(&put).await.status, 200);
+    for reader in [one, instance(2).await, two] {
+        let read = reader.fetch("/bkt/k").await;
+        assert_eq!((read.status, read.body.as_slice()), (200, &b"body"[..]), "{}", read.text());
     }
 }

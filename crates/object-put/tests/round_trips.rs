@@ -506,3 +506,64 @@ async fn every_operation_costs_the_round_trips_that_stand_beside_it() {
         assert_eq!(*cost, budget(name), "{name} costs less than stands in the table");
     }
 }
+
+#[tokio::test]
+async fn probe() {
+    let mut bench = Bench::new().await;
+    const MODE: &str = "x-store-server-side-encryption";
+    const KEY: &str = "x-store-server-side-encryption-kms-key-id";
+    const BUCKET_KEY: &str = "x-store-server-side-encryption-bucket-key-enabled";
+    let id = "11111111-aaaa-4bbb-8ccc-000000000001";
+    let arn = format!("arn:aws:kms:us-east-1:111122223333:key/{id}");
+    for (name, key) in [("id", id), ("arn", &arn), ("alias", "alias/demo"), ("managed", ""), ("managed", "")] {
+        for (mode, bucket_key) in [("aws:kms", "false"), ("aws:kms", "true"), ("aws:kms", "true"), ("aws:kms:dsse", "false")] {
+            let mut put = Draft::put("/bkt/key", b"x").with(MODE, mode).with(BUCKET_KEY, bucket_key);
+            if !key.is_empty() {
+                put = put.with(KEY, key);
+            }
+            bench.store.take();
+            let answer = bench.world.send(&put).await;
+            let put = bench.store.take();
+            let read = bench.world.fetch("/bkt/key").await;
+            let get = bench.store.take();
+            bench.world.fetch("/bkt/key").await;
+            let again = bench.store.take();
+            println!("{name} {mode} {bucket_key}: {} put {put}, {} get {get}, again {again}", answer.status, read.status);
+        }
+    }
+    let document = format!("<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm><KMSMasterKeyID>{}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>", "alias/demo");
+    bench.world.send(&Draft::put("/bkt?encryption", document.as_bytes())).await;
+    bench.store.take();
+    bench.world.send(&Draft::put("/bkt/key", b"x")).await;
+    println!("default alias {}", bench.store.take());
+    let copy = Draft::put("/bkt/copy", b"").with("x-store-copy-source", "bkt/key");
+    bench.world.send(&copy).await;
+    println!("copy with default alias {}", bench.store.take());
+    let begin = bench.world.send(&Draft::new("POST", "/bkt/large?uploads", b"")).await;
+    println!("begin {}", bench.store.take());
+    let upload = begin.element("UploadId").unwrap();
+    bench.world.send(&Draft::put(&format!("/bkt/large?partNumber=1&uploadId={upload}"), b"12345678")).await;
+    println!("part {}", bench.store.take());
+    for bucket in ["versioned", "suspended", "bkt"] {
+        let target = format!("/{bucket}/gone");
+        for step in ["put", "delete", "put", "delete", "delete", "put", "put", "get"] {
+            let draft = match step { "put" => Draft::put(&target, b"x"), "get" => Draft::new("GET", &target, b""), _ => Draft::new("DELETE", &target, b"") };
+            bench.store.take();
+            let answer = bench.world.send(&draft).await;
+            println!("{bucket} {step} {} {}", answer.status, bench.store.take());
+        }
+    }
+    for (name, value) in [("x-store-acl", "public-read"), ("x-store-acl", "bucket-owner-full-control"), ("x-store-grant-read", "emailAddress=\"a@b.c\""), ("x-store-grant-read", "id=\"0000000000000000000000000000000000000000000000000000000000000001\""), ("x-store-tagging", "a=b"), ("origin", "http://a"), ("x-store-expected-bucket-owner", "111122223333")] {
+        bench.store.take();
+        let put = bench.world.send(&Draft::put("/bkt/acl", b"x").with(name, value)).await;
+        let cost = bench.store.take();
+        let get = bench.world.send(&Draft::new("GET", "/bkt/acl", b"").with(name, value)).await;
+        println!("{name} {value} {} put {cost}; get {} {}", put.status, get.status, bench.store.take());
+    }
+    let other = Draft { key: ("OTHER", "other"), ..Draft::put("/open/k", b"x") };
+    bench.world.send(&other).await;
+    println!("other put {}", bench.store.take());
+    let other = Draft { key: ("OTHER", "other"), ..Draft::new("GET", "/open/k", b"") };
+    bench.world.send(&other).await;
+    println!("other get {}", bench.store.take());
+}

@@ -11,7 +11,7 @@ use crate::auth::digest::{hmac_sha256, sha256};
 use crate::body::object_key::SecretKey;
 use crate::error::{Error, KmsFault};
 use crate::kms::context::EncryptionContext;
-use crate::kms::key_manager::GeneratedKey;
+use crate::kms::key_manager::{GeneratedKey, KeyIdentity};
 use crate::kms::key_name::{KeyArn, KeyName};
 use crate::request::dialect::Dialect;
 
@@ -189,17 +189,28 @@ fn arn_of(json: Option<&Value>) -> Result<KeyArn, Error> {
     arn.ok_or_else(|| failed("it did not name its key"))
 }
 
-/// The data key of an answer to GenerateDataKey.
+/// The key that an answer names, which must be one that `name` can mean.
+fn key_named(json: Option<&Value>, name: &KeyName) -> Result<KeyArn, Error> {
+    let arn = arn_of(json)?;
+    match name.can_mean(&arn) {
+        true => Ok(arn),
+        false => Err(failed("it used another key than the one that was named")),
+    }
+}
+
+/// The data key of an answer to GenerateDataKey, which a key that `name` can mean must have sealed.
 ///
 /// # Errors
 /// [`Error::KeyServiceFailed`] for one that is not what was asked for.
-pub fn generated(json: &Value) -> Result<GeneratedKey, Error> {
+pub fn generated(json: &Value, name: &KeyName) -> Result<GeneratedKey, Error> {
     let text = json.get("CiphertextBlob").and_then(Value::as_str).unwrap_or_default();
     let sealed = STANDARD.decode(text).unwrap_or_default();
     if !(1..=SEALED_BYTES_MAX).contains(&sealed.len()) {
         return Err(failed("it gave no sealed key"));
     }
-    Ok(GeneratedKey { arn: arn_of(json.get("KeyId"))?, key: key_of(json)?, sealed })
+    // A service never gives an ARN to another key.
+    let by = KeyIdentity { arn: key_named(json.get("KeyId"), name)?, origin: None };
+    Ok(GeneratedKey { by, key: key_of(json)?, sealed })
 }
 
 /// The data key of an answer to Decrypt, which `key` must have opened.
@@ -213,12 +224,12 @@ pub fn decrypted(json: &Value, key: &KeyArn) -> Result<SecretKey, Error> {
     }
 }
 
-/// The key of an answer to DescribeKey.
+/// The key of an answer to DescribeKey, which must be one that `name` can mean.
 ///
 /// # Errors
 /// As [`generated`].
-pub fn described(json: &Value) -> Result<KeyArn, Error> {
-    arn_of(json.pointer("/KeyMetadata/Arn"))
+pub fn described(json: &Value, name: &KeyName) -> Result<KeyIdentity, Error> {
+    Ok(KeyIdentity { arn: key_named(json.pointer("/KeyMetadata/Arn"), name)?, origin: None })
 }
 
 #[cfg(test)]
@@ -234,8 +245,9 @@ mod tests {
     #[test]
     fn an_answer_is_believed_only_if_it_is_what_was_asked_for() {
         let key = KeyArn::parse(ARN).unwrap();
+        let name = KeyName::Arn(key.clone());
         let good = answer(&[1; 32], "c2VhbGVk", ARN);
-        assert_eq!(generated(&good).unwrap().sealed, b"sealed");
+        assert_eq!(generated(&good, &name).unwrap().sealed, b"sealed");
         assert!(decrypted(&good, &key).is_ok());
         for odd in [
             answer(&[1; 31], "c2VhbGVk", ARN),
@@ -245,12 +257,21 @@ mod tests {
             json!([]),
             json!({}),
         ] {
-            assert!(generated(&odd).is_err() && decrypted(&odd, &key).is_err(), "{odd}");
+            assert!(generated(&odd, &name).is_err() && decrypted(&odd, &key).is_err(), "{odd}");
         }
-        assert!(generated(&answer(&[1; 32], "", ARN)).is_err());
-        assert!(generated(&answer(&[1; 32], &"AAAA".repeat(4096), ARN)).is_err());
+        assert!(generated(&answer(&[1; 32], "", ARN), &name).is_err());
+        assert!(generated(&answer(&[1; 32], &"AAAA".repeat(4096), ARN), &name).is_err());
         let other = answer(&[1; 32], "c2VhbGVk", "arn:aws:kms:us-east-1:111122223333:key/l");
         assert!(decrypted(&other, &key).is_err());
+        let described_as = |answer: &Value, name: &KeyName| {
+            described(&json!({ "KeyMetadata": { "Arn": answer["KeyId"] } }), name)
+        };
+        for (text, believed) in [(ARN, false), ("k", false), ("alias/a", true)] {
+            let name = KeyName::parse(text, "111122223333").unwrap();
+            assert!(generated(&good, &name).is_ok() && described_as(&good, &name).is_ok());
+            assert_eq!(generated(&other, &name).is_ok(), believed, "{text}");
+            assert_eq!(described_as(&other, &name).is_ok(), believed, "{text}");
+        }
     }
 
     #[test]

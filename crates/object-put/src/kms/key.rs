@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
 use triptych_core::time::Timestamp;
 
+use crate::auth::digest::sha256;
 use crate::body::encryption::WrappedKey;
+use crate::kms::key_manager::KeyIdentity;
 use crate::kms::key_name::KeyArn;
 
 /// The most generations of a key: its record stays short.
@@ -79,6 +81,15 @@ pub struct KmsKey {
 }
 
 impl JsonRecord for KmsKey {}
+
+impl KmsKey {
+    /// The key, told apart from any other that ever had its ARN: each begins with a generation of its own.
+    #[must_use]
+    pub fn identity(&self) -> KeyIdentity {
+        let origin = self.generations.first().map(|first| sha256(&first.wrapped));
+        KeyIdentity { arn: self.arn.clone(), origin }
+    }
+}
 
 /// The id of a key, as stored under an alias.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,11 +11,38 @@ use crate::kms::key_name::{KeyArn, KeyName};
 /// An answer of a key service, still to come.
 pub type KeyFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
+/// The kinds of key service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyServiceKind {
+    /// The embedded one, whose keys are those of accounts here.
+    #[default]
+    Embedded,
+    /// One on the network: its keys are those of the account whose credentials sign the calls, whoever asks here.
+    Remote,
+}
+
+impl KeyServiceKind {
+    /// Tells whether two ARNs are of one key, where the account of either may have been made up from an id.
+    #[must_use]
+    pub fn is_same(self, one: &KeyArn, other: &KeyArn) -> bool {
+        one == other || (self == Self::Remote && one.id == other.id)
+    }
+}
+
+/// A key as its service knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyIdentity {
+    /// Its ARN.
+    pub arn: KeyArn,
+    /// A digest of what it was made with, where another key may get the same ARN once this one is gone, as a reset of the store does.
+    pub origin: Option<[u8; 32]>,
+}
+
 /// A data key that was made now: as it is, and as only the key service can open it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedKey {
     /// The key that sealed it.
-    pub arn: KeyArn,
+    pub by: KeyIdentity,
     /// The data key.
     pub key: SecretKey,
     /// The data key, sealed.
@@ -28,7 +55,7 @@ pub trait KeyManager: Send + Sync {
     ///
     /// # Errors
     /// `Kms`, `AccessDenied`, `KeyServiceFailed`; those of the store.
-    fn describe<'a>(&'a self, name: &'a KeyName, account: &'a str) -> KeyFuture<'a, KeyArn>;
+    fn describe<'a>(&'a self, name: &'a KeyName, account: &'a str) -> KeyFuture<'a, KeyIdentity>;
 
     /// A new data key that is bound to `context`.
     ///

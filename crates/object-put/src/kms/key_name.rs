@@ -115,6 +115,17 @@ impl KeyName {
         }
     }
 
+    /// Tells whether it can mean this key: an id or an ARN means one, an alias any of its region and account.
+    #[must_use]
+    pub fn can_mean(&self, key: &KeyArn) -> bool {
+        match self {
+            Self::Id(id) => *id == key.id,
+            Self::Arn(arn) => arn == key,
+            Self::AliasArn(region, account, _) => *region == key.region && *account == key.account,
+            Self::Alias(_) | Self::Managed(_) => true,
+        }
+    }
+
     /// A name that means the same to every account: an id or an alias is taken for one of `account`.
     #[must_use]
     pub fn of_account(self, account: &str, region: &str) -> Self {
@@ -185,6 +196,29 @@ mod tests {
         }
         assert_eq!(parse(ID), KeyName::Id(ID.to_owned()));
         assert_eq!(parse("alias/demo"), KeyName::Alias("alias/demo".to_owned()));
+    }
+
+    #[test]
+    fn an_id_or_an_arn_means_one_key_and_an_alias_one_of_its_place() {
+        let arn = |text: &str| KeyArn::parse(&format!("arn:aws:kms:{text}")).unwrap();
+        let key = arn(&format!("us-east-1:111122223333:key/{ID}"));
+        for (name, other_id, other_account, other_region) in [
+            (ID.to_owned(), false, true, true),
+            (key.text(Dialect::Amz), false, false, false),
+            ("alias/demo".to_owned(), true, true, true),
+            ("alias/aws/s3".to_owned(), true, true, true),
+            ("arn:aws:kms:us-east-1:111122223333:alias/demo".to_owned(), true, false, false),
+        ] {
+            let name = KeyName::parse(&name, "111122223333").unwrap();
+            assert!(name.can_mean(&key), "{name:?}");
+            for (other, may) in [
+                ("us-east-1:111122223333:key/other".to_owned(), other_id),
+                (format!("us-east-1:444455556666:key/{ID}"), other_account),
+                (format!("eu-west-1:111122223333:key/{ID}"), other_region),
+            ] {
+                assert_eq!(name.can_mean(&arn(&other)), may, "{name:?} {other}");
+            }
+        }
     }
 
     #[test]

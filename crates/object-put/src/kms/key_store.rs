@@ -194,7 +194,7 @@ impl KeyStore<'_> {
         let bound = sealed_context(&key.arn, context);
         let mut sealed = u16::try_from(number).map_err(|_| Error::Damaged)?.to_be_bytes().to_vec();
         sealed.extend(ring.wrap(data_key.reveal(), &bound, ids).wrapped);
-        Ok(GeneratedKey { arn: key.arn.clone(), key: data_key, sealed })
+        Ok(GeneratedKey { by: key.identity(), key: data_key, sealed })
     }
 
     /// The data key that `key` sealed, bound to `context`.

@@ -65,7 +65,7 @@ impl EncryptionRequest {
         };
         encryption::check_kms(call.caller, &["kms:GenerateDataKey", "kms:Decrypt"])?;
         Ok(EncryptionChoice::KeyManagement(KmsChoice {
-            key: KeyName::Arn(key),
+            key: name_of(key, call, tx)?,
             account: call.caller.account().map(|account| account.id.clone()).unwrap_or_default(),
             context: context::EncryptionContext::default(),
             bucket_key: true,
@@ -100,7 +100,7 @@ impl EncryptionRequest {
         if let Some(name) = &self.key {
             let account = call.caller.account().map_or("", |account| &account.id);
             let own = customer_key(KEY, name, account, &call.settings.region)?;
-            if own != *allowed {
+            if !call.settings.key_service.is_same(&own, allowed) {
                 return Err(not_own());
             }
         }
@@ -134,6 +134,15 @@ fn key_of_bucket(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Option<KeyArn>,
         (BucketMode::KeyManagement, Some(KeyName::Arn(arn))) => Some(arn),
         _ => None,
     })
+}
+
+/// The name by which the key service is asked for the key of a directory bucket.
+fn name_of(key: KeyArn, call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<KeyName, Error> {
+    let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
+    let key = KeyName::Arn(key);
+    let is_default = default.key.as_ref() == Some(&key);
+    let name = default.name_of_key(call.settings.key_service)?.filter(|_| is_default);
+    Ok(name.unwrap_or(key))
 }
 
 /// The customer-managed key that a text names by id or ARN.

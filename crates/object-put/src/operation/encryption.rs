@@ -158,7 +158,9 @@ impl EncryptionRequest {
         let account = caller.account().map_or(&bucket.owner, |account| &account.id);
         let key = match &self.key {
             Some(name) => KeyName::parse(name, account)?,
-            None => default.key.unwrap_or_else(|| KeyName::Managed(bucket.owner.clone())),
+            None => default
+                .name_of_key(call.settings.key_service)?
+                .unwrap_or_else(|| KeyName::Managed(bucket.owner.clone())),
         };
         let dual = mode == BucketMode::DualLayer;
         Ok(EncryptionChoice::KeyManagement(KmsChoice {

@@ -39,6 +39,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::account::Caller;
 use crate::auth::authorize::AccessRequest;
 use crate::error::Error;
+use crate::kms::key_manager::KeyServiceKind;
 use crate::operation::directory_bucket::access_of;
 use crate::request::arrival::Arrival;
 use crate::request::dialect::Dialect;
@@ -165,6 +166,8 @@ pub struct Settings {
     pub part_bytes_min: u64,
     /// Restorations of archived objects take the usual time divided by this.
     pub restore_speed: NonZeroU32,
+    /// The key service: it says what the id or the alias of a key means.
+    pub key_service: KeyServiceKind,
 }
 
 /// The least bytes of a part that is not the last of its object, as the real service has it.
@@ -181,6 +184,7 @@ impl Default for Settings {
             hosts: HostTable::default(),
             part_bytes_min: PART_BYTES_MIN,
             restore_speed: NonZeroU32::MIN,
+            key_service: KeyServiceKind::default(),
         }
     }
 }

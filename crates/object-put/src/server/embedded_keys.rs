@@ -9,7 +9,7 @@ use triptych_core::time::Clock;
 use crate::body::encryption::Keyring;
 use crate::body::object_key::SecretKey;
 use crate::kms::context::EncryptionContext;
-use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyManager};
+use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyIdentity, KeyManager};
 use crate::kms::key_name::{KeyArn, KeyName};
 use crate::kms::key_store::KeyStore;
 
@@ -33,10 +33,10 @@ impl EmbeddedKeys {
 }
 
 impl KeyManager for EmbeddedKeys {
-    fn describe<'a>(&'a self, name: &'a KeyName, account: &'a str) -> KeyFuture<'a, KeyArn> {
+    fn describe<'a>(&'a self, name: &'a KeyName, account: &'a str) -> KeyFuture<'a, KeyIdentity> {
         let mut tx = Tx::new(&*self.store);
         let found = self.now().usable(&mut tx, name, account, "DescribeKey");
-        Box::pin(std::future::ready(found.map(|key| key.arn.clone())))
+        Box::pin(std::future::ready(found.map(|key| key.identity())))
     }
 
     fn generate_data_key<'a>(

@@ -20,7 +20,7 @@ use crate::body::object_key::SecretKey;
 use crate::error::Error;
 use crate::kms::context::EncryptionContext;
 use crate::kms::json_protocol::{self, KeyServiceAccess, KeyServiceCall};
-use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyManager};
+use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyIdentity, KeyManager};
 use crate::kms::key_name::{KeyArn, KeyName};
 
 /// The time that a call may take, whatever it waits for.
@@ -128,9 +128,10 @@ where
 }
 
 impl KeyManager for KeyService {
-    fn describe<'a>(&'a self, name: &'a KeyName, _account: &'a str) -> KeyFuture<'a, KeyArn> {
+    fn describe<'a>(&'a self, name: &'a KeyName, _account: &'a str) -> KeyFuture<'a, KeyIdentity> {
         Box::pin(async move {
-            json_protocol::described(&self.call(KeyServiceCall::describe(name)).await?)
+            let answer = self.call(KeyServiceCall::describe(name)).await?;
+            json_protocol::described(&answer, name)
         })
     }
 
@@ -141,13 +142,13 @@ impl KeyManager for KeyService {
         _account: &'a str,
     ) -> KeyFuture<'a, GeneratedKey> {
         Box::pin(async move {
-            if let KeyName::Managed(_) = name {
+            let name = match name {
                 // The key behind this alias is made when it is first asked about.
-                let arn = self.describe(name, "").await?;
-                let call = KeyServiceCall::generate(&KeyName::Arn(arn), context);
-                return json_protocol::generated(&self.call(call).await?);
-            }
-            json_protocol::generated(&self.call(KeyServiceCall::generate(name, context)).await?)
+                KeyName::Managed(_) => KeyName::Arn(self.describe(name, "").await?.arn),
+                other => other.clone(),
+            };
+            let answer = self.call(KeyServiceCall::generate(&name, context)).await?;
+            json_protocol::generated(&answer, &name)
         })
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::Tx;
 
 use crate::error::Error;
+use crate::kms::key_manager::KeyServiceKind;
 use crate::kms::key_name::KeyName;
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::tables::BUCKET_CONFIGS;
@@ -63,6 +64,20 @@ impl BucketEncryption {
             Kept::BucketKey(bucket_key) => Self { bucket_key, ..Self::default() },
             Kept::Whole(whole) => whole,
         }))
+    }
+
+    /// The name by which `service` is asked for the key, where one is named: one on the network knows an id or an alias as it was put, and
+    /// not as one of an account here.
+    ///
+    /// # Errors
+    /// Those of [`KeyName::parse`].
+    pub fn name_of_key(&self, service: KeyServiceKind) -> Result<Option<KeyName>, Error> {
+        match (&self.short_name, &self.key) {
+            (Some(short), Some(key)) if service == KeyServiceKind::Remote => {
+                KeyName::parse(short, key.account().unwrap_or_default()).map(Some)
+            }
+            (_, key) => Ok(key.clone()),
+        }
     }
 
     /// The encryption of a bucket: service-managed keys, unless it was given another. Bucket keys of directory buckets are always on.

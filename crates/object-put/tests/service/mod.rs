@@ -20,7 +20,7 @@ use object_put::maintenance::garbage::{self, GRACE, Pass};
 use object_put::maintenance::seed::Seed;
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
-use object_put::server::ObjectPut;
+use object_put::server::{Builder, ObjectPut};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use triptych_core::blobs::{Blobs, MemoryBlobs};
@@ -191,9 +191,20 @@ impl World {
         strict: bool,
         seed: &str,
     ) -> Result<Self, String> {
+        let seed = Seed::parse(seed).unwrap();
+        Self::of(|builder| builder.strict(strict).seed(seed), store, blobs, now).await
+    }
+
+    /// A service that is built as `more` says.
+    pub async fn of(
+        more: impl FnOnce(Builder) -> Builder,
+        store: Arc<dyn KeyValue>,
+        blobs: Arc<dyn Blobs>,
+        now: Timestamp,
+    ) -> Result<Self, String> {
         let clock = Arc::new(ManualClock::default());
         clock.set(now);
-        let service = ObjectPut::builder(store, blobs)
+        let builder = ObjectPut::builder(store, blobs)
             .clock(clock.clone())
             // A service that starts again draws other ids than before.
             .ids(Box::new(SeededIds::from_number(now.seconds().unsigned_abs())))
@@ -203,10 +214,9 @@ impl World {
             .access_point_hosts(["s3-accesspoint.us-east-1.amazonaws.com".to_owned()])
             .on_premises_hosts(["s3-outposts.us-east-1.amazonaws.com".to_owned()])
             .website_hosts(["web.example".to_owned()])
-            .seed(Seed::parse(seed).unwrap())
-            .strict(strict)
-            .part_bytes_min(PART_BYTES_MIN)
-            .build();
+            .seed(Seed::parse(SEED).unwrap())
+            .part_bytes_min(PART_BYTES_MIN);
+        let service = more(builder).build();
         service.apply_seed().await.map_err(|error| error.to_string())?;
         Ok(Self { service, clock })
     }

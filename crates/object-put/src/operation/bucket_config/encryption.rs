@@ -136,12 +136,15 @@ fn put_in_directory(
                 Error::request("Directory buckets need the customer managed key to be named.")
             })?;
             let (account, region) = (&call.bucket()?.owner, &call.settings.region);
-            let key = KeyName::Arn(customer_key("KMSMasterKeyID", name, account, region)?);
-            if lifetime_key(call, tx)?.is_some_and(|first| first != key) {
+            let key = customer_key("KMSMasterKeyID", name, account, region)?;
+            let service = call.settings.key_service;
+            let is_same = |first: &KeyName| matches!(first, KeyName::Arn(first) if service.is_same(first, &key));
+            if lifetime_key(call, tx)?.is_some_and(|first| !is_same(&first)) {
                 return Err(Error::request(
                     "A directory bucket has one customer managed key in its lifetime.",
                 ));
             }
+            let key = KeyName::Arn(key);
             put_config(call, tx, LIFETIME_KEY, &key)?;
             let short_name = (!name.starts_with("arn:")).then(|| name.to_owned());
             BucketEncryption { mode, key: Some(key), short_name, bucket_key: true }
