@@ -10,7 +10,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
+use object_put::operation::Run;
+use object_put::operation::table::{OPERATIONS, is_subresource, named};
 use object_put::request::fields::Fields;
+use object_put::request::location::Target;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use service::{Answer, Draft, NOW, OWNER, World};
 use sha1::Sha1;
@@ -90,6 +93,11 @@ fn version_4_by(
 
 /// A URL of version 2, as stock clients make it: parameters of the service are signed like headers.
 fn version_2(method: &str, path: &str, carried: &[(&str, &str)]) -> String {
+    version_2_of(method, path, "", carried)
+}
+
+/// The same for a subresource, which the signature covers.
+fn version_2_of(method: &str, path: &str, part: &str, carried: &[(&str, &str)]) -> String {
     let expires = NOW.seconds() + 900;
     let value = |wanted| {
         let found = carried.iter().find(|(name, _)| *name == wanted);
@@ -101,11 +109,16 @@ fn version_2(method: &str, path: &str, carried: &[(&str, &str)]) -> String {
     own.sort_unstable();
     own.iter().for_each(|(name, value)| writeln!(text, "{name}:{value}").unwrap());
     text.push_str(path);
+    text.push_str(if part.is_empty() { "" } else { "?" });
+    text.push_str(part);
     let mut mac = Hmac::<Sha1>::new_from_slice(OWNER.1.as_bytes()).unwrap();
     mac.update(text.as_bytes());
     let signature = encoded(&STANDARD.encode(mac.finalize().into_bytes()));
     let mut target =
         format!("{path}?AWSAccessKeyId={}&Signature={signature}&Expires={expires}", OWNER.0);
+    if !part.is_empty() {
+        write!(target, "&{part}").unwrap();
+    }
     carried
         .iter()
         .for_each(|(name, value)| write!(target, "&{}={}", encoded(name), encoded(value)).unwrap());
@@ -327,4 +340,50 @@ async fn a_url_of_a_session_needs_its_token_by_its_own_name_and_no_other() {
     assert_eq!(code(&world.send(&get).await), "200 ");
     let with_another = get.with("x-store-security-token", TOKEN.1);
     assert_eq!(code(&world.send(&with_another).await), REFUSED);
+}
+
+#[tokio::test]
+async fn nothing_that_names_another_operation_can_be_added_to_a_url_of_version_2() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/key", b"body").await;
+    let built = OPERATIONS.iter().filter(|row| !matches!(row.run, Run::NotImplemented));
+    let markers = built.flat_map(|row| row.markers().map(move |marker| (row, marker)));
+    let beside = ["versionId", "partNumber", "response-content-type"];
+    let beside = beside.into_iter().map(|name| (named("GetObject").unwrap(), name));
+    let mut tried = 0;
+    for (row, name) in markers.chain(beside) {
+        let path = match row.target {
+            Target::Bucket => "/bkt/",
+            Target::Object => "/bkt/key",
+            Target::Service => continue,
+        };
+        if !(is_subresource(name) || row.name == "GetObject") || row.method == "OPTIONS" {
+            continue;
+        }
+        if name.starts_with("x-store-") {
+            continue;
+        }
+        let signed = version_2(row.method, path, &[]);
+        let (first, rest) = name.split_at(1);
+        let written = format!("%{:02X}{rest}", first.bytes().next().unwrap());
+        for name in [name, &written] {
+            let target = format!("{signed}&{name}=1");
+            let answer = send(&world, row.method, &target, "", "").await;
+            let code = answer.element("Code").unwrap_or_default();
+            // A part of what names an operation, and what other kinds of bucket have, are refused before it is looked at who sends them.
+            let is_refused =
+                ["SignatureDoesNotMatch", "NotImplemented", "MethodNotAllowed"].contains(&&*code);
+            assert!(is_refused, "{} {name}: {} {}", row.name, answer.status, answer.text());
+            tried += 1;
+        }
+    }
+    assert!(tried > 60, "{tried}");
+    assert_eq!(world.fetch("/bkt/key").await.body, b"body");
+    for (part, status) in [("object-lock", 200), ("encryption", 200), ("policy", 404)] {
+        let target = version_2_of("GET", "/locked/", part, &[]);
+        let answer = send(&world, "GET", &target, "", "").await;
+        assert_eq!(answer.status, status, "{part}: {}", answer.text());
+    }
+    let listed = format!("{}&list-type=2", version_2("GET", "/bkt/", &[]));
+    assert_eq!(send(&world, "GET", &listed, "", "").await.status, 200);
 }

@@ -18,6 +18,8 @@ pub struct RequestLine<'r> {
     pub query: &'r str,
     /// The bucket that a virtual host names, which the older scheme signs as a part of the path.
     pub host_bucket: Option<&'r str>,
+    /// Tells whether a parameter names a part of a bucket or an object: the older scheme covers those of all parameters.
+    pub is_subresource: fn(&str) -> bool,
 }
 
 /// Credentials that were verified, but for the claim that may be left.

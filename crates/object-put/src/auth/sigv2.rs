@@ -14,38 +14,16 @@ use crate::request::dialect::sigv2;
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 
-/// Parameters that name a subresource or override a response header: the signature covers them.
-const COVERED: [&str; 30] = [
-    "accelerate",
-    "acl",
-    "analytics",
-    "cors",
-    "delete",
-    "inventory",
-    "lifecycle",
-    "location",
-    "logging",
-    "metrics",
-    "notification",
+/// Parameters that the signature covers beside those that name a subresource: what of an object is meant, and headers of the response.
+const COVERED: [&str; 8] = [
     "partNumber",
-    "policy",
-    "replication",
-    "requestPayment",
     "response-cache-control",
     "response-content-disposition",
     "response-content-encoding",
     "response-content-language",
     "response-content-type",
     "response-expires",
-    "restore",
-    "tagging",
-    "torrent",
-    "uploadId",
-    "uploads",
     "versionId",
-    "versioning",
-    "versions",
-    "website",
 ];
 
 /// The credentials of a presigned URL of the older scheme.
@@ -137,21 +115,22 @@ impl SigV2Credentials {
         // A path that is a bucket alone is signed with a slash at its end, whether it was sent with one or not.
         let is_bucket = line.host_bucket.is_none() && line.path.rfind('/') == Some(0);
         let end = if is_bucket && line.path.len() > 1 { "/" } else { "" };
-        let mut covered: Vec<(&str, Option<String>)> = line
+        // By the names that the request is understood by, however they are written: nobody adds one to a URL.
+        let mut covered: Vec<(String, Option<String>)> = line
             .query
             .split('&')
             .map(|pair| match pair.split_once('=') {
-                Some((name, value)) => (name, Some(decode(value))),
-                None => (pair, None),
+                Some((name, value)) => (decode(name), Some(decode(value))),
+                None => (decode(pair), None),
             })
-            .filter(|(name, _)| COVERED.contains(name))
+            .filter(|(name, _)| COVERED.contains(&&**name) || (line.is_subresource)(name))
             .collect();
         covered.sort();
         let covered: Vec<_> = covered
             .into_iter()
             .map(|(name, value)| match value {
                 Some(value) if !value.is_empty() => format!("{name}={value}"),
-                _ => name.to_owned(),
+                _ => name,
             })
             .collect();
         let mark = if covered.is_empty() { "" } else { "?" };

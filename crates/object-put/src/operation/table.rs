@@ -89,6 +89,8 @@ const fn largest(
     Operation { largest: Some((RoundTrips::of(reads, commits), what)), ..operation }
 }
 
+/// The parameter that tells the two forms of a listing apart.
+const LISTING_FORM: &str = "list-type";
 /// The marker of an operation that a signature tells from the others: one for the service of directory buckets.
 const SIGNED_FOR_DIRECTORIES: &str = "scope s3express";
 
@@ -174,7 +176,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads), (4, 0)),
     // Buckets: what is in them.
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (6, 0)),
-    bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
+    bucket("ListObjectsV2", "GET", LISTING_FORM, "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
     // Each key is looked at by itself.
     largest(bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1)), (22, 20), "1,000 keys"),
     bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented, (0, 0)),
@@ -243,6 +245,14 @@ pub fn route(
 #[must_use]
 pub fn named(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|row| row.name == name)
+}
+
+/// Tells whether a parameter names a part of a bucket or an object: another operation is done with it than without. Which form a listing has
+/// is no part.
+#[must_use]
+pub fn is_subresource(parameter: &str) -> bool {
+    let mut markers = OPERATIONS.iter().flat_map(Operation::markers);
+    parameter != LISTING_FORM && markers.any(|marker| marker == parameter)
 }
 
 /// Tells whether a row is for a request.

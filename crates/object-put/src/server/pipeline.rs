@@ -25,7 +25,7 @@ use crate::body::body_headers::BodyHeaders;
 use crate::body::customer_key;
 use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
-use crate::operation::table::route;
+use crate::operation::table::{is_subresource, route};
 use crate::operation::{Call, Operation, Progress, Read, Reply, Run, Step, StepOutcome};
 use crate::operation::{
     access_point, directory_bucket, parameters, request_payer, session, strict,
@@ -360,6 +360,7 @@ impl ObjectPut {
             path: head.uri.path(),
             query: head.uri.query().unwrap_or_default(),
             host_bucket: location.bucket.as_deref().filter(|_| location.host.is_some()),
+            is_subresource,
         };
         if head.method == Method::OPTIONS {
             // A browser asks before the page's own request, with nobody's signature; a presigned URL signs that one.
