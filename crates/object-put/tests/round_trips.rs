@@ -15,6 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
 use object_put::operation::Run;
+use object_put::operation::additions::{ADDITIONS, Addition};
 use object_put::operation::table::OPERATIONS;
 use object_put::store::tables::{
     BUCKETS, CURRENT, NONCURRENT, UPLOAD_PARTS, UPLOADS, version_place,
@@ -507,63 +508,90 @@ async fn every_operation_costs_the_round_trips_that_stand_beside_it() {
     }
 }
 
+const MODE: &str = "x-store-server-side-encryption";
+const KEY: &str = "x-store-server-side-encryption-kms-key-id";
+const ID: &str = "11111111-aaaa-4bbb-8ccc-000000000001";
+
+/// A PUT of an object whose key the embedded key service gives.
+fn sealed(target: &str, key: Option<&str>) -> Draft {
+    let put = Draft::put(target, b"x").with(MODE, "aws:kms");
+    key.into_iter().fold(put, |put, key| put.with(KEY, key))
+}
+
+impl Bench {
+    /// The cost of a request that is done.
+    async fn cost(&self, draft: Draft) -> RoundTrips {
+        self.store.take();
+        let answer = self.world.send(&draft).await;
+        assert!(answer.status < 300, "{}", answer.text());
+        self.store.take()
+    }
+}
+
 #[tokio::test]
-async fn probe() {
-    let mut bench = Bench::new().await;
-    const MODE: &str = "x-store-server-side-encryption";
-    const KEY: &str = "x-store-server-side-encryption-kms-key-id";
-    const BUCKET_KEY: &str = "x-store-server-side-encryption-bucket-key-enabled";
-    let id = "11111111-aaaa-4bbb-8ccc-000000000001";
-    let arn = format!("arn:aws:kms:us-east-1:111122223333:key/{id}");
-    for (name, key) in [("id", id), ("arn", &arn), ("alias", "alias/demo"), ("managed", ""), ("managed", "")] {
-        for (mode, bucket_key) in [("aws:kms", "false"), ("aws:kms", "true"), ("aws:kms", "true"), ("aws:kms:dsse", "false")] {
-            let mut put = Draft::put("/bkt/key", b"x").with(MODE, mode).with(BUCKET_KEY, bucket_key);
-            if !key.is_empty() {
-                put = put.with(KEY, key);
-            }
-            bench.store.take();
-            let answer = bench.world.send(&put).await;
-            let put = bench.store.take();
-            let read = bench.world.fetch("/bkt/key").await;
-            let get = bench.store.take();
-            bench.world.fetch("/bkt/key").await;
-            let again = bench.store.take();
-            println!("{name} {mode} {bucket_key}: {} put {put}, {} get {get}, again {again}", answer.status, read.status);
+async fn what_a_request_brings_along_or_meets_costs_the_round_trips_that_stand_in_their_table() {
+    let bench = Bench::new().await;
+    let get = |target: &str| Draft::new("GET", target, b"");
+    let delete = |target: &str| Draft::new("DELETE", target, b"");
+    let put = |target: &str| Draft::put(target, b"x");
+    let mut seen = Vec::new();
+    // The same requests without.
+    bench.cost(put("/bkt/plain")).await;
+    let (written, read) =
+        (bench.cost(put("/bkt/plain")).await, bench.cost(get("/bkt/plain")).await);
+    let deleted = bench.cost(delete("/bkt/plain")).await;
+    let mut note = |addition: Addition, plain: RoundTrips, cost: RoundTrips| {
+        let added = RoundTrips::of(cost.reads - plain.reads, cost.commits - plain.commits);
+        seen.push((addition, added));
+    };
+    note(Addition::FirstManagedKey, written, bench.cost(sealed("/bkt/k", None)).await);
+    let arn = format!("arn:aws:kms:us-east-1:111122223333:key/{ID}");
+    for (addition, key) in [
+        (Addition::KeyById, Some(ID)),
+        (Addition::KeyById, Some(&*arn)),
+        (Addition::KeyByAlias, Some("alias/demo")),
+        (Addition::KeyByAlias, None),
+    ] {
+        for mode in ["aws:kms", "aws:kms:dsse"] {
+            let put = Draft { headers: Vec::new(), ..sealed("/bkt/k", None) }.with(MODE, mode);
+            let put = key.into_iter().fold(put, |put, key| put.with(KEY, key));
+            note(addition, written, bench.cost(put).await);
+            note(Addition::ReadWithKey, read, bench.cost(get("/bkt/k")).await);
+        }
+        let with_bucket_key = || {
+            sealed("/bkt/k", key).with("x-store-server-side-encryption-bucket-key-enabled", "true")
+        };
+        // The state of its key is asked for each time.
+        for _ in 0..2 {
+            note(addition, written, bench.cost(with_bucket_key()).await);
+            note(Addition::ReadWithKey, read, bench.cost(get("/bkt/k")).await);
         }
     }
-    let document = format!("<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm><KMSMasterKeyID>{}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>", "alias/demo");
-    bench.world.send(&Draft::put("/bkt?encryption", document.as_bytes())).await;
-    bench.store.take();
-    bench.world.send(&Draft::put("/bkt/key", b"x")).await;
-    println!("default alias {}", bench.store.take());
-    let copy = Draft::put("/bkt/copy", b"").with("x-store-copy-source", "bkt/key");
-    bench.world.send(&copy).await;
-    println!("copy with default alias {}", bench.store.take());
-    let begin = bench.world.send(&Draft::new("POST", "/bkt/large?uploads", b"")).await;
-    println!("begin {}", bench.store.take());
-    let upload = begin.element("UploadId").unwrap();
-    bench.world.send(&Draft::put(&format!("/bkt/large?partNumber=1&uploadId={upload}"), b"12345678")).await;
-    println!("part {}", bench.store.take());
-    for bucket in ["versioned", "suspended", "bkt"] {
+    for (name, value) in
+        [("x-store-acl", "public-read"), ("x-store-grant-read", "emailAddress=\"a@b.c\"")]
+    {
+        note(Addition::Grants, written, bench.cost(put("/bkt/acl").with(name, value)).await);
+    }
+    note(Addition::Origin, written, bench.cost(put("/bkt/o").with("origin", "http://a")).await);
+    let shown = bench.cost(get("/bkt/o").with("origin", "http://a")).await;
+    assert_eq!(shown, read, "the rules are read with the rest");
+    for (bucket, addition) in
+        [("versioned", Addition::MarkerOverVersions), ("suspended", Addition::MarkerInSuspended)]
+    {
         let target = format!("/{bucket}/gone");
-        for step in ["put", "delete", "put", "delete", "delete", "put", "put", "get"] {
-            let draft = match step { "put" => Draft::put(&target, b"x"), "get" => Draft::new("GET", &target, b""), _ => Draft::new("DELETE", &target, b"") };
-            bench.store.take();
-            let answer = bench.world.send(&draft).await;
-            println!("{bucket} {step} {} {}", answer.status, bench.store.take());
+        bench.cost(put(&target)).await;
+        bench.cost(delete(&target)).await;
+        note(addition, written, bench.cost(put(&target)).await);
+        bench.cost(delete(&target)).await;
+        note(addition, deleted, bench.cost(delete(&target)).await);
+    }
+    for row in ADDITIONS {
+        let mut own = seen.iter().filter(|(addition, _)| *addition == row.addition).peekable();
+        assert!(own.peek().is_some(), "{:?} was not seen", row.addition);
+        for (_, added) in own {
+            assert_eq!(*added, row.round_trips, "{:?}", row.addition);
         }
     }
-    for (name, value) in [("x-store-acl", "public-read"), ("x-store-acl", "bucket-owner-full-control"), ("x-store-grant-read", "emailAddress=\"a@b.c\""), ("x-store-grant-read", "id=\"0000000000000000000000000000000000000000000000000000000000000001\""), ("x-store-tagging", "a=b"), ("origin", "http://a"), ("x-store-expected-bucket-owner", "111122223333")] {
-        bench.store.take();
-        let put = bench.world.send(&Draft::put("/bkt/acl", b"x").with(name, value)).await;
-        let cost = bench.store.take();
-        let get = bench.world.send(&Draft::new("GET", "/bkt/acl", b"").with(name, value)).await;
-        println!("{name} {value} {} put {cost}; get {} {}", put.status, get.status, bench.store.take());
-    }
-    let other = Draft { key: ("OTHER", "other"), ..Draft::put("/open/k", b"x") };
-    bench.world.send(&other).await;
-    println!("other put {}", bench.store.take());
-    let other = Draft { key: ("OTHER", "other"), ..Draft::new("GET", "/open/k", b"") };
-    bench.world.send(&other).await;
-    println!("other get {}", bench.store.take());
+    let named: BTreeSet<_> = ADDITIONS.iter().map(|row| row.addition).collect();
+    assert!(seen.iter().all(|(addition, _)| named.contains(addition)));
 }

@@ -1,6 +1,7 @@
 //! Operations: the row that each has in the table, the call that a handler is given, and the reply that it gives.
 
 pub mod access_point;
+pub mod additions;
 pub mod append;
 pub mod bucket;
 pub mod bucket_config;

@@ -8,8 +8,8 @@ use crate::operation::Run::{
     Begin, Complete, Form, NotImplemented, Read, Session, Steps, Upload, Write,
 };
 use crate::operation::{
-    BodySource, Operation, Run, bucket, bucket_config, delete_object, get_object, list_buckets,
-    list_objects, multipart, not_configured, object_config, restore_object,
+    BodySource, Operation, Run, additions, bucket, bucket_config, delete_object, get_object,
+    list_buckets, list_objects, multipart, not_configured, object_config, restore_object,
 };
 use crate::request::dialect::DIRECTORY_SERVICE;
 use crate::request::fields::Fields;
@@ -302,5 +302,6 @@ pub fn page() -> String {
         let cells = [row.name, row.method, target, &markers.join(" "), &permission, &trips, state];
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
+    text.push_str(&additions::page());
     text
 }

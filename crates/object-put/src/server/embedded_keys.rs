@@ -8,11 +8,14 @@ use triptych_core::time::Clock;
 
 use crate::body::encryption::Keyring;
 use crate::body::object_key::SecretKey;
+use crate::error::{Error, KmsFault};
 use crate::kms::context::EncryptionContext;
 use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyIdentity, KeyManager};
 use crate::kms::key_name::{KeyArn, KeyName};
 use crate::kms::key_store::KeyStore;
 
+/// The operation that a key is asked for here.
+const OPERATION: &str = "GenerateDataKey";
 /// Attempts of a transaction while others win.
 const ATTEMPTS_MAX: u32 = 64;
 
@@ -47,12 +50,19 @@ impl KeyManager for EmbeddedKeys {
     ) -> KeyFuture<'a, GeneratedKey> {
         Box::pin(async move {
             let mut ids = self.ids.clone();
-            run(&*self.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-                let now = self.now();
-                let key = now.usable_or_managed(tx, name, account, ids)?;
-                now.generate_data_key(&key, context, ids)
-            })
-            .await
+            // A look, as of any use of a key; the one that the provider manages may still have to be made.
+            let found = self.now().usable(&mut Tx::new(&*self.store), name, account, OPERATION);
+            let is_missing = matches!(found, Err(Error::Kms { fault: KmsFault::NotFound, .. }));
+            let key = match name {
+                KeyName::Managed(_) if is_missing => {
+                    run(&*self.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+                        self.now().usable_or_managed(tx, name, account, ids)
+                    })
+                    .await?
+                }
+                _ => found?,
+            };
+            self.now().generate_data_key(&key, context, &mut ids)
         })
     }
 

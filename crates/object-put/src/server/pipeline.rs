@@ -85,7 +85,8 @@ impl ObjectPut {
         let site = self.0.settings.hosts.website(host_of(&head));
         if let Some(site) = site.filter(|_| head.method != Method::OPTIONS) {
             let mut response = Box::pin(self.answer_page(&head, &site, &id, now)).await;
-            self.finish(&head, &mut response, self.0.settings.dialect, &id, now);
+            let store = &*self.0.store;
+            self.finish(&head, &mut response, self.0.settings.dialect, &id, now, store);
             response.extensions_mut().insert(OperationName(super::website::OPERATION));
             return response;
         }
@@ -94,8 +95,10 @@ impl ObjectPut {
             Ok(request) => proved(request).await,
             refused => refused,
         };
+        let mut store = Arc::clone(&self.0.store);
         let answer = match parsed {
             Ok(request) => {
+                store = Arc::clone(&request.store);
                 let operation = request.operation.name;
                 let (dialect, answered) = match request.operation.run {
                     Run::Form => Box::pin(self.post_object(&request, &mut body)).await,
@@ -122,12 +125,12 @@ impl ObjectPut {
                 (render::refusal(&error, dialect, &head.method, &id), dialect, operation)
             }
         };
-        self.finish(&head, &mut response, dialect, &id, now);
+        self.finish(&head, &mut response, dialect, &id, now, &*store);
         response.extensions_mut().insert(OperationName(operation));
         response
     }
 
-    /// Adds what every answer has.
+    /// Adds what every answer has. `store` is the store as the request read it.
     fn finish(
         &self,
         head: &Head,
@@ -135,15 +138,22 @@ impl ObjectPut {
         dialect: Dialect,
         id: &RequestId,
         now: Timestamp,
+        store: &dyn KeyValue,
     ) {
         render::identify(response, dialect, id, now);
         if let Some(origin) = head.headers.get(ORIGIN).filter(|_| head.method != Method::OPTIONS) {
-            self.allow_origin(head, origin, response);
+            self.allow_origin(head, origin, response, store);
         }
     }
 
     /// Adds the headers by which a page of another origin may read an answer, where a rule of the bucket lets it: a refusal too.
-    fn allow_origin(&self, head: &Head, origin: &HeaderValue, response: &mut Response<ReplyBody>) {
+    fn allow_origin(
+        &self,
+        head: &Head,
+        origin: &HeaderValue,
+        response: &mut Response<ReplyBody>,
+        store: &dyn KeyValue,
+    ) {
         let location = Location::of(host_of(head), head.uri.path(), &self.0.settings.hosts);
         let bucket = location.ok().and_then(|location| location.bucket);
         let (Some(name), Ok(origin)) = (bucket, origin.to_str()) else {
@@ -152,7 +162,7 @@ impl ObjectPut {
         let points = self.access_points();
         let point = points.by_alias(&name).or_else(|| points.by_label(&name));
         let bucket = point.map_or(name, |point| point.bucket.clone());
-        let mut tx = Tx::new(&*self.0.store);
+        let mut tx = Tx::new(store);
         let rules = BUCKETS.peek(&mut tx, &bucket).map_err(Error::from).and_then(|bucket| {
             bucket.map_or(Ok(None), |bucket| Cors::of_bucket(&mut tx, bucket.id))
         });
