@@ -1,7 +1,8 @@
 """Kills a real server, cuts its power, or backs it up while it is written to; starts it again, or on what is restored, and looks for what it
 acknowledged. What was killed is written to again and killed again, sometimes while it starts.
 
-`rounds(make)` runs the rounds that the command line asks for (`kill N`, `cut N` or `backup N`), or soaks it (`soak SECONDS`: `soak.py`). `make(url)` gives a fresh session with
+`rounds(make)` runs the rounds that the command line asks for (`kill N`, `cut N` or `backup N`), or soaks it (`soak SECONDS`: `soak.py`), or records it
+(`record FOLDER WRITES`, `look FOLDER`: `recorded.py`). `make(url)` gives a fresh session with
 `write(worker, number) -> fact` (raises if not acknowledged) and `missing(facts) -> [what is lost or broken]`. A session may also have `is_moment(fact)`, which
 says after which facts the end comes, and `LEFT`, the words of a log that a start says when a kill came in the middle of work beside the requests: at least
 one has to.
@@ -31,23 +32,31 @@ KILLS_TOGETHER = 10
 # The share of kills before which the server is killed while it starts, and how long it has by then.
 KILLED_AT_START = 0.3
 START_SECONDS = 0.3
+# The time that a start may take.
+START_SECONDS_MAX = 120
 
 
 class Server:
-    """A running server on a data directory, ready to be asked."""
+    """A running server on a data directory, ready to be asked; below a program, if one is told."""
 
-    def __init__(self, data, flags=()):
+    def __init__(self, data, flags=(), below=()):
         name = pathlib.Path(BINARY).name
         self.log = tempfile.TemporaryFile()
         ready = pathlib.Path(data).parent / f"ready-{random.randrange(1 << 32)}.json"
-        self.process = started(data, flags, ready, self.log)
+        self.process = started(data, flags, ready, self.log, below)
+        late = threading.Timer(START_SECONDS_MAX, self.process.kill)
+        late.daemon = True
+        late.start()
         for line in self.process.stdout:
             if line.strip() == f"{name} is ready":
                 break
         else:
+            late.cancel()
             self.log.seek(0)
             sys.exit(f"{name} did not start again:\n{self.log.read().decode()[-4000:]}")
-        self.url = json.loads(ready.read_text())["url"].rstrip("/")
+        late.cancel()
+        facts = json.loads(ready.read_text())
+        self.url, self.pid = facts["url"].rstrip("/"), facts["pid"]
 
     def said(self, words):
         """Whether its log has these words. It is read without moving the place that the server writes at."""
@@ -58,13 +67,13 @@ class Server:
         self.process.wait()
 
 
-def started(data, flags, ready, log):
-    command = [BINARY, "--port", "0", "--data", data, "--seed", SEED, "--ready-file", ready, *flags]
+def started(data, flags, ready, log, below=()):
+    command = [*below, BINARY, "--port", "0", "--data", data, "--seed", SEED, "--ready-file", ready, *flags]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
 
 
-def write_until(session, facts, stop, needed, grace_seconds, enough, first_worker=0):
-    """Writers that note what was acknowledged, with the time; they end at the first refusal after the kill.
+def write_until(session, facts, stop, needed, grace_seconds, enough, first_worker=0, clock=time.monotonic):
+    """Writers that note what was acknowledged, with the time of a clock; they end at the first refusal after the kill.
 
     It is enough once `needed` facts are older than the grace, so that there is always something to look for.
     """
@@ -80,8 +89,8 @@ def write_until(session, facts, stop, needed, grace_seconds, enough, first_worke
                 if stop.is_set():
                     return
                 raise
-            facts.append((time.monotonic(), fact))
-            if len(facts) >= needed and facts[needed - 1][0] <= time.monotonic() - grace_seconds and is_moment(fact):
+            facts.append((clock(), fact))
+            if len(facts) >= needed and facts[needed - 1][0] <= clock() - grace_seconds and is_moment(fact):
                 enough.set()
             number += 1
 
@@ -252,6 +261,12 @@ def all_rounds(make, how, count, grace_seconds, flags):
 
 def rounds(make, grace_seconds=0.0, flags=()):
     """Runs the rounds with these flags; `grace_seconds` is what a service may lose to a power cut, never to a kill."""
+    if sys.argv[1] in ("record", "look"):
+        import recorded
+
+        if sys.argv[1] == "record":
+            return recorded.record(make, sys.argv[2], int(sys.argv[3]), flags)
+        return recorded.look(make, sys.argv[2], grace_seconds, flags)
     how, count = sys.argv[1], int(sys.argv[2])
     if how == "soak":
         import soak

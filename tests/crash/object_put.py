@@ -32,6 +32,9 @@ socket.getaddrinfo = _of_this_machine
 
 
 class Session:
+    # The digests of all bodies whose write has begun, by their key, in order.
+    begun = {}
+
     def __init__(self, url):
         self.s3 = self.client(url, addressing_style="path")
         zonal = f"http://localhost:{url.rsplit(':', 1)[1]}"
@@ -68,8 +71,10 @@ class Session:
         # Every third write replaces an object, so that a replaced body is never seen half old, half new.
         key = f"{worker}/{number - number % 3}"
         body = os.urandom(random.choice(SIZES))
+        digest = hashlib.sha256(body).hexdigest()
+        self.begun.setdefault(key, []).append(digest)
         self.s3.put_object(Bucket="demo", Key=key, Body=body)
-        return worker, number, key, hashlib.sha256(body).hexdigest()
+        return worker, number, key, digest
 
     def upload(self):
         """The path and the headers of an upload that a client may be slow with, or give up."""
@@ -91,10 +96,21 @@ class Session:
             except ClientError as error:
                 lost.append(f"{key}: {error}")
                 continue
-            # The write under way at the end may have replaced it; the writer's next number has the same key then.
-            if got != digest and number % 3 == 2:
+            # The write under way at the end may have replaced it.
+            begun = self.begun[key]
+            if got not in begun[begun.index(digest) :]:
                 lost.append(f"{key}: other bytes than were acknowledged")
         return lost
+
+    def torn(self, facts):
+        """Objects whose first write was never acknowledged: they are whole, or not there."""
+        known = {fact[2] for fact in facts}
+        for page in self.s3.get_paginator("list_objects_v2").paginate(Bucket="demo"):
+            for key in (row["Key"] for row in page.get("Contents", [])):
+                if key in self.begun and key not in known:
+                    got = hashlib.sha256(self.s3.get_object(Bucket="demo", Key=key)["Body"].read()).hexdigest()
+                    if got not in self.begun[key]:
+                        yield f"{key}: not whole"
 
     def missing_of_log(self, key, pieces):
         try:

@@ -2,7 +2,7 @@
 //!
 //! The stores below them have rounds of their own, driven by `crates/core/examples/crash`, which also shows that a power
 //! cut is noticed when the sync is left out. With `--states`, `--faults`, `--syncs` and `--simulate` the stores run on a simulated disk instead
-//! (`explore.rs`).
+//! (`explore.rs`); with `--processes` the binaries are recorded under load, and started on what a power cut could have left (`process.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::run::clients;
 use crate::run::process::watch;
 use crate::run::service::{SERVICES, Service, tail};
 use crate::run::workspace::{cargo, root, target};
-use crate::task::{e2e, explore};
+use crate::task::{e2e, explore, process};
 
 /// Arguments of `crash`.
 #[derive(Debug, Default, clap::Args)]
@@ -26,6 +26,12 @@ pub(crate) struct Arguments {
     /// One of them alone: the stores, object, video or tabs
     #[arg(long, value_parser = [STORES, "object", "video", "tabs"])]
     pub only: Option<String>,
+    /// So many states of each service's whole process instead, recorded by strace, that kills and power cuts may leave
+    #[arg(long, value_name = "N")]
+    pub processes: Option<u64>,
+    /// A sync that is left out of the recordings, which has to be missed, by its name: "a group of the journal"
+    #[arg(long, value_name = "SYNC", requires = "processes")]
+    pub without: Option<String>,
     /// On a simulated disk instead
     #[command(flatten)]
     pub explored: explore::Arguments,
@@ -49,7 +55,7 @@ const BACKUP: &str = "backup";
 const BACKUPS_SHORT: u32 = 1;
 const BACKUPS_FULL: u32 = 5;
 /// The folder whose files are memory.
-const MEMORY: &str = "/dev/shm";
+pub(super) const MEMORY: &str = "/dev/shm";
 
 /// Builds, installs the clients and runs the rounds.
 ///
@@ -58,6 +64,14 @@ const MEMORY: &str = "/dev/shm";
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.explored.is_asked() {
         return explore::run(&arguments.explored);
+    }
+    if let Some(states) = arguments.processes {
+        return process::run(&process::Asked {
+            states,
+            only: arguments.only.clone(),
+            seed: arguments.explored.seed,
+            without: arguments.without.clone(),
+        });
     }
     e2e::build()?;
     clients::install()?;
@@ -90,14 +104,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     bail!("not held, or not run: {}", failed.join(", "))
 }
 
-/// The short form: a few kills of each service.
+/// The short form: a few kills of each service, and a few states of its process.
 ///
 /// # Errors
 /// As [`run`].
 pub(crate) fn short() -> Result<String> {
     clients::install()?;
     let said: Result<Vec<_>> = all_rounds(false).iter().map(Rounds::run).collect();
-    Ok(said?.join("; "))
+    let mut said = said?;
+    said.push(process::short()?);
+    Ok(said.join("; "))
 }
 
 /// Rounds of one writer, in a process of their own.
@@ -187,18 +203,20 @@ fn built(command: &mut Command) -> Result<()> {
 const PARTS: &str = "_parts";
 
 /// The names of a service's writers: its own, and those beside it.
-fn writers(service: &Service) -> Vec<String> {
+pub(super) fn writers(service: &Service) -> Vec<String> {
     let own = own_writer(service);
     let of_parts = format!("{own}{PARTS}");
     let all = [own, of_parts].into_iter();
     all.filter(|writer| script(writer).is_file()).collect()
 }
 
-fn own_writer(service: &Service) -> String {
+/// The name of the writer of all that a service does.
+pub(super) fn own_writer(service: &Service) -> String {
     service.name.replace('-', "_")
 }
 
-fn script(writer: &str) -> PathBuf {
+/// The script of a writer.
+pub(super) fn script(writer: &str) -> PathBuf {
     root().join("tests/crash").join(format!("{writer}.py"))
 }
 
@@ -222,9 +240,14 @@ fn rounds_within(
 ) -> Result<String> {
     let mut command = Command::new(clients::python());
     command.arg(script(&rounds.writer)).args([rounds.how, &count.to_string()]).current_dir(root());
+    told_of(&mut command, service);
+    rounds.watched(&mut command, limit)
+}
+
+/// Tells a writer what it starts.
+pub(super) fn told_of(command: &mut Command, service: &Service) {
     command.env("TRIPTYCH_BINARY", service.binary(false));
     command.env("TRIPTYCH_SEED", service.demo_seed());
-    rounds.watched(&mut command, limit)
 }
 
 #[cfg(test)]

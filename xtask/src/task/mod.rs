@@ -5,6 +5,7 @@ pub(crate) mod crash;
 pub(crate) mod demo;
 pub(crate) mod e2e;
 pub(crate) mod explore;
+pub(crate) mod process;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod scale;

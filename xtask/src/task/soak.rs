@@ -12,7 +12,7 @@ use crate::run::service::{SERVICES, tail};
 use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
 use crate::run::workspace::{cargo, files, root, target};
-use crate::task::{crash, e2e, explore, scale};
+use crate::task::{crash, e2e, explore, process, scale};
 
 /// Arguments of `soak`.
 #[derive(Debug, Default, clap::Args)]
@@ -59,6 +59,7 @@ fn steps(minutes: u64) -> Result<Vec<Step>> {
     let mut steps = vec![
         Step::new("crash", 9 * 60, crash_full),
         Step::new("explore", 10 * 60, explore::full),
+        Step::new("processes", 3 * 60, process::full),
         Step::new("load", minutes * 60 + 90, move || load(minutes)),
         Step::new("heavy clients", 75, heavy_clients),
         Step::command("scale", 6 * 60, || scale::instances("postgres"), cargo_tests),

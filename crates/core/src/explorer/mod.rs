@@ -6,6 +6,7 @@ mod check;
 mod fault;
 mod life;
 mod missing_sync;
+mod process;
 mod service;
 mod simulation;
 mod stores;
@@ -18,6 +19,9 @@ use self::fault::Fault;
 pub use self::fault::{FaultReport, inject};
 pub use self::life::{Life, Mark, Moment};
 pub use self::missing_sync::{MissingSync, SYNCS};
+pub use self::process::{
+    Content, End, Ended, Micros, ProcessExplored, RecordedLife, Recording, Trace, explore_process,
+};
 pub use self::service::{Seen, ServiceLife, Subject, explore_service, inject_service};
 pub use self::simulation::{Simulated, Simulation, simulate};
 pub use self::stores::Stores;

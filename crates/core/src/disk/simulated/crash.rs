@@ -114,8 +114,12 @@ impl Picture {
             for change in std::mem::take(&mut inode.pending) {
                 survive(&change, choices.next().unwrap_or(Survival::Whole), &mut content);
             }
-            *inode =
-                Inode { seen: content.clone(), durable: Arc::new(content), pending: Vec::new() };
+            *inode = Inode {
+                seen: content.clone(),
+                durable: Arc::new(content),
+                pending: Vec::new(),
+                settled: 0,
+            };
         }
         for directory in world.directories.values_mut() {
             let mut names = directory.durable.clone();
@@ -124,7 +128,8 @@ impl Picture {
                     rename_in(&mut names, &change.names);
                 }
             }
-            *directory = Directory { seen: names.clone(), durable: names, pending: Vec::new() };
+            *directory =
+                Directory { seen: names.clone(), durable: names, pending: Vec::new(), settled: 0 };
         }
         world.drop_unreachable();
         SimulatedDisk::of(world, |_, _| CallOutcome::Made, || 0)

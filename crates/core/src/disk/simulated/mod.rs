@@ -5,6 +5,7 @@
 //! pending, and the system goes on to show it until it is told to forget what it remembers. A call may be slow, too: others are made meanwhile.
 
 mod crash;
+mod replay;
 mod world;
 
 use std::io;
@@ -17,6 +18,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::io::Errno;
 
 pub use self::crash::{Choice, CrashPlan, Survival};
+pub use self::replay::{BegunSync, Change, FileNumber};
 use self::world::{InodeId, World};
 use super::{Disk, DiskFile, DiskLock};
 use crate::schedule;

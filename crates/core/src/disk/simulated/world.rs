@@ -38,6 +38,8 @@ pub(super) struct Inode {
     pub(super) seen: Vec<u8>,
     pub(super) durable: Arc<Vec<u8>>,
     pub(super) pending: Vec<PendingWrite>,
+    /// The changes before those that are pending.
+    pub(super) settled: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -45,6 +47,8 @@ pub(super) struct Directory {
     pub(super) seen: BTreeMap<OsString, Node>,
     pub(super) durable: BTreeMap<OsString, Node>,
     pub(super) pending: Vec<PendingName>,
+    /// The changes before those that are pending.
+    pub(super) settled: u64,
 }
 
 /// All files and directories.
@@ -182,8 +186,19 @@ impl World {
     }
 
     pub(super) fn sync_directory(&mut self, path: &Path) -> io::Result<()> {
+        self.sync_directory_until(path, u64::MAX)
+    }
+
+    /// The changes of a directory's names so far.
+    pub(super) fn name_changes(&mut self, path: &Path) -> io::Result<u64> {
         let directory = self.directory(path)?;
-        for change in std::mem::take(&mut directory.pending) {
+        Ok(directory.settled + directory.pending.len() as u64)
+    }
+
+    /// Puts the changes of names on disk that were the first so many.
+    pub(super) fn sync_directory_until(&mut self, path: &Path, changes: u64) -> io::Result<()> {
+        let directory = self.directory(path)?;
+        for change in take_first(&mut directory.pending, &mut directory.settled, changes) {
             rename_in(&mut directory.durable, &change.names);
         }
         Ok(())
@@ -228,16 +243,28 @@ impl World {
     }
 
     pub(super) fn sync(&mut self, inode: InodeId) {
+        self.sync_until(inode, u64::MAX);
+    }
+
+    /// The changes of a file so far.
+    pub(super) fn changes(&mut self, inode: InodeId) -> u64 {
+        let inode = self.inode(inode);
+        inode.settled + inode.pending.len() as u64
+    }
+
+    /// Puts the changes of a file on disk that were the first so many.
+    pub(super) fn sync_until(&mut self, inode: InodeId, changes: u64) {
         let inode = self.inode(inode);
         let durable = Arc::make_mut(&mut inode.durable);
-        for change in std::mem::take(&mut inode.pending) {
+        for change in take_first(&mut inode.pending, &mut inode.settled, changes) {
             change.apply(durable);
         }
     }
 
     /// Takes for written what is not, as a system does after a sync that failed.
     pub(super) fn lose(&mut self, inode: InodeId) {
-        self.inode(inode).pending.clear();
+        let inode = self.inode(inode);
+        take_first(&mut inode.pending, &mut inode.settled, u64::MAX);
     }
 
     /// Shows what the disk has, with what is still to be written.
@@ -255,6 +282,13 @@ impl World {
         self.locked = Arc::default();
         self
     }
+}
+
+/// Takes those changes out that were the first so many, which are settled then.
+fn take_first<T>(pending: &mut Vec<T>, settled: &mut u64, changes: u64) -> Vec<T> {
+    let first = changes.saturating_sub(*settled).min(pending.len() as u64);
+    *settled += first;
+    pending.drain(..first as usize).collect()
 }
 
 /// Makes changes of names.

@@ -1,0 +1,184 @@
+//! Explores the states that kills and power cuts leave of a whole process, of which `strace` recorded every call: `cargo xtask crash --processes`.
+//!
+//! ```text
+//! process_states FOLDER STATES SEED LOOK…
+//! process_states FOLDER STATES SEED --without SYNC LOOK…
+//! ```
+//!
+//! FOLDER has `recording.json` (`{"data": PATH, "lives": [{"log": NAME, "after": NAME}]}`), the logs, and the data directory after each life.
+//! Each state is written out there, and LOOK, a program, is asked on a line of its input: `{"data": PATH, "before": SECONDS, "isCut": BOOLEAN}`; it
+//! answers with the list of what is missing, on a line of its output. With a sync left out, that this is found is what succeeds.
+
+#![expect(clippy::print_stdout, reason = "a program at the terminal")]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+
+use triptych_core::explorer::{
+    Content, End, Ended, Exploration, MissingSync, RecordedLife, Recording, Trace, explore_process,
+};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        [folder, states, seed, "--without", sync, look @ ..] => {
+            run_without(folder, states, seed, sync, look)
+        }
+        [folder, states, seed, look @ ..] => run(folder, states, seed, look),
+        _ => Err("usage: process_states FOLDER STATES SEED [--without SYNC] LOOK…".into()),
+    };
+    match outcome {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(folder: &str, states: &str, seed: &str, look: &[&str]) -> Outcome<String> {
+    let exploration = Exploration { seed: seed.parse()?, states: states.parse()?, without: None };
+    let (recording, mut looker) = (read(Path::new(folder))?, Looker::start(folder, look)?);
+    let explored = explore_process(&recording, &exploration, &mut |ended| looker.look(ended))?;
+    Ok(explored.to_string())
+}
+
+fn run_without(
+    folder: &str,
+    states: &str,
+    seed: &str,
+    sync: &str,
+    look: &[&str],
+) -> Outcome<String> {
+    let without = Some(MissingSync::named(sync).ok_or("there is no such sync")?);
+    let exploration = Exploration { seed: seed.parse()?, states: states.parse()?, without };
+    let (recording, mut looker) = (read(Path::new(folder))?, Looker::start(folder, look)?);
+    match explore_process(&recording, &exploration, &mut |ended| looker.look(ended)) {
+        Err(found) => Ok(format!("without the sync of {sync}: {found}")),
+        Ok(explored) => Err(format!("not missed is the sync of {sync}: {explored}").into()),
+    }
+}
+
+/// What was recorded.
+fn read(folder: &Path) -> Outcome<Recording> {
+    let recorded: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("recording.json"))?)?;
+    let data = recorded["data"].as_str().ok_or("no data directory is told")?.into();
+    let mut lives = Vec::new();
+    for life in recorded["lives"].as_array().ok_or("no lives are told")? {
+        let part = |name: &str| life[name].as_str().map(|name| folder.join(name));
+        let log = part("log").ok_or("a life has no log")?;
+        let trace = Trace::read(BufReader::new(std::fs::File::open(&log)?))
+            .map_err(|what| format!("{}: {what}", log.display()))?;
+        let after = part("after").ok_or("nothing is told of what a life left")?;
+        let mut content = Content::new();
+        read_content(&after, &after, &mut content)?;
+        lives.push(RecordedLife { trace, after: content });
+    }
+    Ok(Recording { data, lives })
+}
+
+fn read_content(root: &Path, directory: &Path, content: &mut Content) -> Outcome<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let inner = path.strip_prefix(root)?.to_owned();
+        if path.is_dir() {
+            content.insert(inner, None);
+            read_content(root, &path, content)?;
+        } else {
+            content.insert(inner, Some(std::fs::read(&path)?));
+        }
+    }
+    Ok(())
+}
+
+/// The program that starts the process on a state, and looks.
+struct Looker {
+    folder: PathBuf,
+    program: Child,
+    asks: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Looker {
+    fn start(folder: &str, look: &[&str]) -> Outcome<Self> {
+        let (program, arguments) = look.split_first().ok_or("no program is told that looks")?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut program = command.spawn()?;
+        let (asks, answers) = (program.stdin.take(), program.stdout.take());
+        Ok(Self {
+            folder: PathBuf::from(folder).join("state"),
+            program,
+            asks: asks.ok_or("no input")?,
+            answers: BufReader::new(answers.ok_or("no output")?),
+        })
+    }
+
+    fn look(&mut self, ended: &Ended) -> Result<(), String> {
+        self.asked(ended).map_err(|error| error.to_string())
+    }
+
+    fn asked(&mut self, ended: &Ended) -> Outcome<()> {
+        if self.folder.exists() {
+            std::fs::remove_dir_all(&self.folder)?;
+        }
+        std::fs::create_dir(&self.folder)?;
+        let data = self.folder.join("data");
+        if let Some(content) = &ended.content {
+            write_out(&data, content)?;
+        }
+        let is_cut = ended.end == End::Cut;
+        if !is_cut {
+            keep_place(&data)?;
+        }
+        let seconds = ended.at as f64 / 1e6;
+        let asked = serde_json::json!({ "data": data, "before": seconds, "isCut": is_cut });
+        writeln!(self.asks, "{asked}")?;
+        self.asks.flush()?;
+        let mut answer = String::new();
+        if self.answers.read_line(&mut answer)? == 0 {
+            return Err(format!("who looks has ended: {}", self.program.wait()?).into());
+        }
+        let missing: Vec<String> = serde_json::from_str(&answer)?;
+        if missing.is_empty() { Ok(()) } else { Err(missing.join("; ").into()) }
+    }
+}
+
+fn write_out(directory: &Path, content: &Content) -> Outcome<()> {
+    std::fs::create_dir(directory)?;
+    for (path, content) in content {
+        let path = directory.join(path);
+        match content {
+            None => std::fs::create_dir(path)?,
+            Some(bytes) => {
+                std::fs::write(&path, bytes)?;
+                // Secrets are their owner's alone.
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Has the note of the place of the tree name that of the copy: after a kill the files are those that they were, and are believed.
+fn keep_place(data: &Path) -> Outcome<()> {
+    let (note, tree) = (data.join("kv/index"), data.join("kv/db"));
+    let Ok(text) = std::fs::read_to_string(&note) else { return Ok(()) };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if let (["open" | "ahead", boot_id, _, _], Ok(tree)) =
+        (words.as_slice(), std::fs::metadata(&tree))
+    {
+        let how = words.first().copied().unwrap_or_default();
+        std::fs::write(note, format!("{how} {boot_id} {} {}\n", tree.dev(), tree.ino()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// A log in words: a line for each call, and the bytes of texts as they are.
+fn trace(calls: &str) -> Trace {
+    let mut log = String::new();
+    for (number, call) in calls.trim().lines().enumerate() {
+        let mut is_text = false;
+        log += &format!("7 {number}.000000 ");
+        for sign in call.trim().chars() {
+            is_text ^= sign == '"';
+            let is_plain = sign == '"' || !is_text;
+            log += &if is_plain { sign.to_string() } else { format!("\\x{:02x}", sign as u32) };
+        }
+        log.push('\n');
+    }
+    Trace::read(log.as_bytes()).unwrap()
+}
+
+fn content(files: &[(&str, Option<&str>)]) -> Content {
+    let own = files.iter().map(|(path, bytes)| (path.into(), bytes.map(|bytes| bytes.into())));
+    own.collect()
+}
+
+fn recording(lives: &[(&str, &[(&str, Option<&str>)])]) -> Recording {
+    let lives = lives
+        .iter()
+        .map(|(calls, after)| RecordedLife { trace: trace(calls), after: content(after) });
+    Recording { data: "/tmp/x/data".into(), lives: lives.collect() }
+}
+
+const FIRST: &str = r#"
+    mkdir("/tmp/x/data", 0777) = 0
+    openat(AT_FDCWD, "/tmp/x", O_RDONLY) = 4
+    fsync(4) = 0
+    mkdir("/tmp/x/data/kv", 0777) = 0
+    openat(AT_FDCWD, "/tmp/x/data", O_RDONLY) = 5
+    fsync(5) = 0
+    openat(AT_FDCWD, "/tmp/x/data/kv/journal-1", O_RDWR|O_CREAT|O_EXCL, 0666) = 6
+    openat(AT_FDCWD, "/tmp/x/data/kv", O_RDONLY) = 7
+    fsync(7) = 0
+    pwrite64(6, "one", 3, 0) = 3
+    fdatasync(6) = 0
+    write(1, "acknowledged", 12) = 12
+"#;
+/// The second at which the answer is read.
+const ACKNOWLEDGED: Micros = 11 * 1_000_000;
+
+fn exploration(states: u64, without: Option<&str>) -> Exploration {
+    let without = without.map(|name| MissingSync::named(name).unwrap());
+    Exploration { seed: 1, states, without }
+}
+
+/// What was acknowledged is the journal, whole.
+fn look(ended: &Ended) -> Result<(), String> {
+    let journal = ended.content.as_ref().and_then(|all| all.get(&PathBuf::from("kv/journal-1")));
+    match journal {
+        Some(Some(bytes)) if bytes.starts_with(b"one") => Ok(()),
+        _ if ended.at < ACKNOWLEDGED => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+/// A first life, and one that writes more, with a call that a kill comes into.
+fn two_lives() -> Recording {
+    let second = r#"
+        openat(AT_FDCWD, "/tmp/x/data/kv/journal-1", O_RDWR) = 6
+        pwrite64(6, "two", 3, 3) = 3
+        pwrite64(6, "three", 5, 6) = ?
+    "#;
+    let mut recorded = recording(&[
+        (FIRST, &[("kv", None), ("kv/journal-1", Some("one"))]),
+        (second, &[("kv", None), ("kv/journal-1", Some("onetwoth"))]),
+    ]);
+    for event in &mut recorded.lives[1].trace.events {
+        event.at += 60 * 1_000_000;
+    }
+    recorded
+}
+
+#[test]
+fn what_was_synced_before_it_was_acknowledged_is_in_every_state() {
+    let explored = explore_process(&two_lives(), &exploration(200, None), &mut look).unwrap();
+    assert_eq!((explored.states, explored.kills), (200, 50));
+    assert!(explored.later_lives > 20 && explored.pending_changes > 20, "{explored}");
+}
+
+#[test]
+fn a_sync_that_is_left_out_is_missed_with_the_change_that_is_lost() {
+    for (sync, change) in [
+        ("a group of the journal", "/data/kv/journal-1: 3 bytes written at 0"),
+        ("the name of a segment", "/data/kv: +journal-1"),
+        ("the name of the data directory", "/: +data"),
+    ] {
+        let found = explore_process(&two_lives(), &exploration(200, Some(sync)), &mut look);
+        let lost = found.expect_err(sync).lost;
+        assert_eq!(lost.iter().map(|lost| &*lost.change).collect::<Vec<_>>(), [change]);
+    }
+}
+
+#[test]
+fn states_have_what_the_seed_lets_survive_of_calls_that_are_under_way() {
+    let mut seen = BTreeSet::new();
+    explore_process(&two_lives(), &exploration(400, None), &mut |ended| {
+        if let Some(all) = &ended.content {
+            seen.extend(all.get(&PathBuf::from("kv/journal-1")).cloned());
+        }
+        Ok(())
+    })
+    .unwrap();
+    let seen: Vec<_> = seen.into_iter().flatten().collect();
+    for expected in [&b""[..], b"one", b"onetwo"] {
+        assert!(seen.iter().any(|bytes| bytes == expected), "{expected:?} in {seen:?}");
+    }
+}
+
+#[test]
+fn a_sync_covers_what_was_written_before_it_began_and_nothing_later() {
+    let calls = format!(
+        "{}\n{}",
+        FIRST.trim(),
+        r#"pwrite64(6, "two", 3, 3) = 3
+        fdatasync(6 <unfinished ...>
+        pwrite64(6, "three", 5, 6) = 5
+        <... fdatasync resumed>) = 0
+        pwrite64(6, "four", 4, 11) = 4"#
+    );
+    // The call within the sync is that of another thread.
+    let log = trace(&calls);
+    let after = content(&[("kv", None), ("kv/journal-1", Some("onetwothreefour"))]);
+    let recording =
+        Recording { data: "/tmp/x/data".into(), lives: vec![RecordedLife { trace: log, after }] };
+    let mut shortest = usize::MAX;
+    explore_process(&recording, &exploration(600, None), &mut |ended| {
+        if ended.at == 16 * 1_000_000 {
+            let all = ended.content.as_ref().unwrap();
+            let journal = all.get(&PathBuf::from("kv/journal-1")).unwrap();
+            shortest = shortest.min(journal.as_ref().unwrap().len());
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(shortest, 6, "the third write may be missing, and the second not");
+}
+
+#[test]
+fn a_recording_that_does_not_lead_to_what_is_there_is_refused() {
+    let recorded = recording(&[(FIRST, &[("kv", None), ("kv/journal-1", Some("onX"))])]);
+    let found = explore_process(&recorded, &exploration(1, None), &mut look).unwrap_err();
+    assert!(found.what.contains("kv/journal-1 has 3 bytes"), "{found}");
+}
+
+#[test]
+fn a_call_without_a_rule_is_refused_where_it_is_about_the_data_directory() {
+    for (call, is_refused) in [
+        ("mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 6, 0) = 0x7f0000000000", true),
+        ("mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 9, 0) = 0x7f0000000000", false),
+        ("linkat(AT_FDCWD, \"/tmp/x/data/a\", AT_FDCWD, \"/tmp/x/b\", 0) = 0", true),
+        ("linkat(AT_FDCWD, \"/tmp/a\", AT_FDCWD, \"/tmp/b\", 0) = 0", false),
+    ] {
+        let calls = format!("{}\n{call}", FIRST.trim());
+        let recorded = recording(&[(&calls, &[("kv", None), ("kv/journal-1", Some("one"))])]);
+        let explored = explore_process(&recorded, &exploration(1, None), &mut look);
+        assert_eq!(explored.is_err(), is_refused, "{call}: {explored:?}");
+    }
+}
