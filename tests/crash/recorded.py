@@ -89,8 +89,7 @@ def looked(make, data, facts, flags):
             yield from session.torn(facts)
         session.is_alone = True
         later = [session.write(WORKER_AFTER, number) for number in range(WRITES_AFTER)]
-        again = facts if getattr(session, "looks_again", True) else []
-        yield from (f"after more writes: {missing}" for missing in make(server.url).missing([*again, *later]))
+        yield from (f"after more writes: {missing}" for missing in make(server.url).missing(later))
         server.process.terminate()
         code = server.process.wait(STOP_SECONDS)
         if code:

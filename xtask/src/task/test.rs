@@ -41,14 +41,14 @@ fn steps() -> Vec<Step> {
         Step::new("docstrings", 5, docstrings::check),
         Step::new("purity", 15, purity::check),
         Step::command("lints", 130, lints, said("no warning")),
-        Step::new("domains", 145, domains),
+        Step::new("domains", 140, domains),
         Step::command("docs", 25, docs, said("no warning")),
-        Step::command("unit", 470, unit, cargo_tests),
+        Step::command("unit", 455, unit, cargo_tests),
         Step::command("outside", 45, outside, said("a crate outside the workspace builds")),
         Step::command("build", 15, build, said("binaries and examples")),
         Step::new("clients", 225, || e2e::drive(&e2e::Arguments::default())),
         Step::new("rust-clients", 110, e2e::drive_rust),
-        Step::new("crash", 55, crash::short),
+        Step::new("crash", 75, crash::short),
         Step::new("demo", 50, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
