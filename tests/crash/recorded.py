@@ -8,7 +8,6 @@ input, which names a data directory and the moment at which its server ended, wi
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import subprocess

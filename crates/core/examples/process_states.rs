@@ -67,7 +67,7 @@ fn run_without(
     }
 }
 
-/// What was recorded.
+/// The recording in a folder.
 fn read(folder: &Path) -> Outcome<Recording> {
     let recorded: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("recording.json"))?)?;

@@ -9,3 +9,4 @@ pub(crate) mod service;
 pub(crate) mod steps;
 pub(crate) mod tally;
 pub(crate) mod workspace;
+pub(crate) mod writer;

@@ -4,7 +4,7 @@
 //! cut is noticed when the sync is left out. With `--states`, `--faults`, `--syncs` and `--simulate` the stores run on a simulated disk instead
 //! (`explore.rs`); with `--processes` the binaries are recorded under load, and started on what a power cut could have left (`process.rs`).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::run::clients;
 use crate::run::process::watch;
 use crate::run::service::{SERVICES, Service, tail};
 use crate::run::workspace::{cargo, root, target};
+use crate::run::writer;
 use crate::task::{e2e, explore, process};
 
 /// Arguments of `crash`.
@@ -54,8 +55,6 @@ const SHARD_MAX: u32 = 40;
 const BACKUP: &str = "backup";
 const BACKUPS_SHORT: u32 = 1;
 const BACKUPS_FULL: u32 = 5;
-/// The folder whose files are memory.
-pub(super) const MEMORY: &str = "/dev/shm";
 
 /// Builds, installs the clients and runs the rounds.
 ///
@@ -143,11 +142,11 @@ fn all_rounds(full: bool) -> Vec<Rounds> {
     add(None, STORES, "kill", kills);
     add(None, STORES, "cut", cuts);
     for service in &SERVICES {
-        for writer in writers(service) {
+        for writer in writer::all(service) {
             add(Some(service), &writer, "kill", kills);
             add(Some(service), &writer, "cut", cuts);
         }
-        add(Some(service), &own_writer(service), BACKUP, backups);
+        add(Some(service), &writer::own(service), BACKUP, backups);
     }
     all
 }
@@ -173,9 +172,9 @@ impl Rounds {
     fn watched(&self, command: &mut Command, limit: Duration) -> Result<String> {
         let log = format!("crash-{}-{}-{}.log", self.writer, self.how, self.shard);
         let log = target().join("xtask").join(log);
-        if self.how != "soak" && Path::new(MEMORY).is_dir() {
+        if self.how != "soak" && Path::new(writer::MEMORY).is_dir() {
             // A kill takes nothing from the system, and a cut what the device below the file system does not have: both know no slow disk.
-            command.env("TMPDIR", MEMORY);
+            command.env("TMPDIR", writer::MEMORY);
         }
         let ended = watch(command, &log, limit, |_| {})?;
         if !ended.success {
@@ -199,34 +198,13 @@ fn built(command: &mut Command) -> Result<()> {
     if ended.success { Ok(()) } else { bail!("{command:?}{}", tail(&log, 40)) }
 }
 
-/// The end of the name of those writers that upload in parts.
-const PARTS: &str = "_parts";
-
-/// The names of a service's writers: its own, and those beside it.
-pub(super) fn writers(service: &Service) -> Vec<String> {
-    let own = own_writer(service);
-    let of_parts = format!("{own}{PARTS}");
-    let all = [own, of_parts].into_iter();
-    all.filter(|writer| script(writer).is_file()).collect()
-}
-
-/// The name of the writer of all that a service does.
-pub(super) fn own_writer(service: &Service) -> String {
-    service.name.replace('-', "_")
-}
-
-/// The script of a writer.
-pub(super) fn script(writer: &str) -> PathBuf {
-    root().join("tests/crash").join(format!("{writer}.py"))
-}
-
 /// Soaks a service for so many minutes; gives its row of the table.
 ///
 /// # Errors
 /// Whatever was lost, or did not come back to where it was.
 pub(crate) fn soak(service: &'static Service, minutes: u64) -> Result<String> {
     let limit = Duration::from_secs(minutes * 60 + SOAK_REST_SECONDS);
-    let (writer, how) = (own_writer(service), "soak");
+    let (writer, how) = (writer::own(service), "soak");
     let rounds = Rounds { service: Some(service), writer, how, count: 1, shard: 0 };
     rounds_within(service, &rounds, minutes * 60, limit)
 }
@@ -239,15 +217,12 @@ fn rounds_within(
     limit: Duration,
 ) -> Result<String> {
     let mut command = Command::new(clients::python());
-    command.arg(script(&rounds.writer)).args([rounds.how, &count.to_string()]).current_dir(root());
-    told_of(&mut command, service);
+    command
+        .arg(writer::script(&rounds.writer))
+        .args([rounds.how, &count.to_string()])
+        .current_dir(root());
+    writer::tell(&mut command, service);
     rounds.watched(&mut command, limit)
-}
-
-/// Tells a writer what it starts.
-pub(super) fn told_of(command: &mut Command, service: &Service) {
-    command.env("TRIPTYCH_BINARY", service.binary(false));
-    command.env("TRIPTYCH_SEED", service.demo_seed());
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::run::process::{has, watch};
 use crate::run::progress;
 use crate::run::service::{SERVICES, Service, tail};
 use crate::run::workspace::{cargo, target};
-use crate::run::{clients, features};
-use crate::task::{crash, e2e};
+use crate::run::{clients, features, writer};
+use crate::task::e2e;
 
 /// The program that records.
 const STRACE: &str = "strace";
@@ -24,9 +24,9 @@ const WRITES: u64 = 40;
 const WRITES_SHORT: u64 = 8;
 const STATES_SHORT: u64 = 4;
 /// The states of each writer in the full form.
-const STATES_FULL: u64 = 120;
+const STATES_FULL: u64 = 40;
 /// States of one recording: there are several of a writer.
-const STATES_OF_RECORDING: u64 = 40;
+const STATES_OF_RECORDING: u64 = 20;
 /// States within which a sync that is left out has to be missed.
 const STATES_WITHOUT: u64 = 200;
 /// Syncs that are left out in the full form, by the writer that misses them: those of the files and of the directories of every service.
@@ -39,7 +39,7 @@ const LEFT_OUT: [(&str, &str); 4] = [
 /// The time that a recording, or the looks at its states, may take.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// What is explored of a process.
+/// The states that are asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     /// States of each writer.
@@ -96,7 +96,7 @@ pub(crate) fn short() -> Result<String> {
     build()?;
     let own = SERVICES.iter().map(|service| Job {
         writes: WRITES_SHORT,
-        ..Job::new(service, &crash::own_writer(service), 1, STATES_SHORT)
+        ..Job::new(service, &writer::own(service), 1, STATES_SHORT)
     });
     let said = at_once(own.collect(), |job| job.run())?;
     Ok(said.join("; "))
@@ -138,7 +138,7 @@ struct Job {
 }
 
 fn all_writers() -> Vec<(&'static Service, String)> {
-    let of = |service| crash::writers(service).into_iter().map(move |writer| (service, writer));
+    let of = |service| writer::all(service).into_iter().map(move |writer| (service, writer));
     SERVICES.iter().flat_map(of).collect()
 }
 
@@ -184,7 +184,7 @@ impl Job {
 
     /// Records, and looks at the states; a recording in which something was found is kept.
     fn run(&self) -> Result<String> {
-        let memory = Path::new(crash::MEMORY);
+        let memory = Path::new(writer::MEMORY);
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
         let recorded = self.looker(folder.path(), "record");
@@ -208,12 +208,12 @@ impl Job {
 
     /// The writer's script, that records or looks.
     fn looker(&self, folder: &Path, how: &str) -> [PathBuf; 3] {
-        [crash::script(&self.writer), how.into(), folder.to_owned()]
+        [writer::script(&self.writer), how.into(), folder.to_owned()]
     }
 
     fn watched(&self, command: &mut Command, how: &str) -> Result<String> {
         let log = target().join("xtask").join(format!("{}-{how}.log", self.name()));
-        crash::told_of(command, self.service);
+        writer::tell(command, self.service);
         let ended = watch(command, &log, LIMIT, |_| {})?;
         if !ended.success {
             bail!("{} {how}{}", self.name(), tail(&log, 40));
@@ -228,11 +228,11 @@ mod tests {
 
     #[test]
     fn every_writer_has_its_states_in_recordings_of_other_seeds() {
-        let asked = Asked { states: 100, only: None, seed: 7, without: None };
+        let asked = Asked { states: 50, only: None, seed: 7, without: None };
         let jobs = jobs(&asked);
         for (_, writer) in all_writers() {
             let own: Vec<_> = jobs.iter().filter(|job| job.writer == writer).collect();
-            assert_eq!(own.iter().map(|job| job.states).collect::<Vec<_>>(), [40, 40, 20]);
+            assert_eq!(own.iter().map(|job| job.states).collect::<Vec<_>>(), [20, 20, 10]);
             assert_eq!(own.iter().map(|job| job.seed).collect::<Vec<_>>(), [7, 8, 9]);
         }
         let mut names: Vec<_> = jobs.iter().map(Job::name).collect();

@@ -11,7 +11,7 @@ fn data() -> &'static Path {
     super::super::stores::data()
 }
 
-/// What a number of the process stands for.
+/// The thing that a number of the process stands for.
 #[derive(Debug, Clone)]
 enum What {
     File(FileNumber),

@@ -1,4 +1,4 @@
-//! What a life has left: calls that its end came into are settled by what is there after it, and all else has to be there as it was made again.
+//! The end of a life: calls that it came into are settled by what is there afterwards, and all else has to be there as it was made again.
 
 use super::Content;
 use crate::disk::simulated::{Change, SimulatedDisk};

@@ -23,7 +23,10 @@ fn content(files: &[(&str, Option<&str>)]) -> Content {
     own.collect()
 }
 
-fn recording(lives: &[(&str, &[(&str, Option<&str>)])]) -> Recording {
+/// Calls, and what is there after them.
+type Life<'a> = (&'a str, &'a [(&'a str, Option<&'a str>)]);
+
+fn recording(lives: &[Life<'_>]) -> Recording {
     let lives = lives
         .iter()
         .map(|(calls, after)| RecordedLife { trace: trace(calls), after: content(after) });
@@ -52,7 +55,7 @@ fn exploration(states: u64, without: Option<&str>) -> Exploration {
     Exploration { seed: 1, states, without }
 }
 
-/// What was acknowledged is the journal, whole.
+/// The look at the journal, which is whole where it was acknowledged.
 fn look(ended: &Ended) -> Result<(), String> {
     let journal = ended.content.as_ref().and_then(|all| all.get(&PathBuf::from("kv/journal-1")));
     match journal {
