@@ -16,6 +16,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
+use serde_json::Value;
 use triptych_core::explorer::{
     Content, End, Ended, Exploration, MissingSync, RecordedLife, Recording, Trace, explore_process,
 };
@@ -69,12 +70,12 @@ fn run_without(
 
 /// The recording in a folder.
 fn read(folder: &Path) -> Outcome<Recording> {
-    let recorded: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(folder.join("recording.json"))?)?;
-    let data = recorded["data"].as_str().ok_or("no data directory is told")?.into();
+    let recorded: Value = serde_json::from_slice(&std::fs::read(folder.join("recording.json"))?)?;
+    let data = told(&recorded, "data").ok_or("no data directory is told")?.into();
     let mut lives = Vec::new();
-    for life in recorded["lives"].as_array().ok_or("no lives are told")? {
-        let part = |name: &str| life[name].as_str().map(|name| folder.join(name));
+    let told_lives = recorded.get("lives").and_then(Value::as_array);
+    for life in told_lives.ok_or("no lives are told")? {
+        let part = |name: &str| told(life, name).map(|name| folder.join(name));
         let log = part("log").ok_or("a life has no log")?;
         let trace = Trace::read(BufReader::new(std::fs::File::open(&log)?))
             .map_err(|what| format!("{}: {what}", log.display()))?;
@@ -84,6 +85,11 @@ fn read(folder: &Path) -> Outcome<Recording> {
         lives.push(RecordedLife { trace, after: content });
     }
     Ok(Recording { data, lives })
+}
+
+/// The text under a name.
+fn told<'a>(of: &'a Value, name: &str) -> Option<&'a str> {
+    of.get(name).and_then(Value::as_str)
 }
 
 fn read_content(root: &Path, directory: &Path, content: &mut Content) -> Outcome<()> {
