@@ -1,6 +1,6 @@
 //! The strip: where tabs stand, what is highlighted, active or discarded, and who has an opener.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tabs_api::browser::{Browser, Compat};
 use tabs_api::extension::manifest::Manifest;
 use tabs_api::extension::permission::Extension;
