@@ -2,6 +2,7 @@ use bytes::Bytes;
 
 use super::*;
 use crate::blobs::Blobs as _;
+use crate::disk::Disk as _;
 use crate::kv::{Batch, Durability, KeyValue as _};
 use crate::time::Timestamp;
 
@@ -185,6 +186,19 @@ fn a_cut_that_takes_any_one_name_leaves_a_store_that_goes_on() {
         stores.verify().unwrap_or_else(|error| panic!("{error}"));
     }
     assert!(cuts > 50, "{cuts}");
+}
+
+#[test]
+fn a_spare_file_that_has_the_number_of_a_segment_is_not_taken_for_that_ones() {
+    let disk = SimulatedDisk::new();
+    drop(Stores::open(&disk, 1).unwrap());
+    // As kills leave them that come while a segment is begun.
+    for number in 1..9 {
+        disk.replace(&Path::new("/data/kv").join(format!("journal-{number:010}.spare"))).unwrap();
+    }
+    let stores = Stores::open(&disk, 1).unwrap();
+    put_rows(&stores, 0..200);
+    assert_eq!(stores.state().unwrap().len(), 200);
 }
 
 #[test]

@@ -6,7 +6,9 @@ use super::base::{self, Base};
 use super::open_error::OpenError;
 use super::opening::Opening;
 use super::preflight;
-use super::wal::{self, LogEnd, SealedSegment, Segment, Spares, WalError, is_spare, replay};
+use super::wal::{
+    self, LogEnd, SealedSegment, Segment, Spares, WalError, is_spare, replay, spare_of,
+};
 use crate::kv::Version;
 
 /// The file by which an operator says that a log which has lost its end is all that there is.
@@ -46,8 +48,14 @@ impl Opening<'_> {
     pub(super) fn spares(&self, segments: &[Segment], base: &Base) -> io::Result<Spares> {
         let (disk, directory) = (&**self.disk, &self.config.directory);
         let spares = Spares::default();
+        let oldest = segments.first().map(|segment| spare_of(&segment.path));
         for path in disk.list(directory)?.into_iter().filter(|path| is_spare(path)) {
-            spares.adopt(disk, path)?;
+            // A segment of this name is there or will be, and takes it once it is let go: the file that has it by then may be one that is written.
+            if oldest.as_ref().is_some_and(|oldest| path < *oldest) {
+                spares.adopt(disk, path)?;
+            } else {
+                disk.remove(&path)?;
+            }
         }
         for segment in held(segments, base.summary.version) {
             spares.add(disk, &segment.path)?;
