@@ -130,10 +130,8 @@ impl<'a> Line<'a> {
 /// The arguments of a call and its answer, if it has one.
 fn ended(text: &str) -> Option<(&str, Option<i64>)> {
     // A line may have a million bytes: it is looked at from its end.
-    for unfinished in ["<unfinished ...>", "<unfinished ...>) = ?"] {
-        if let Some(arguments) = text.strip_suffix(unfinished) {
-            return Some((arguments, None));
-        }
+    if let Some(arguments) = unfinished(text) {
+        return Some((arguments, None));
     }
     let (arguments, result) = text.rsplit_once(" = ")?;
     let arguments = arguments.trim_end().strip_suffix(')')?;
@@ -142,6 +140,14 @@ fn ended(text: &str) -> Option<(&str, Option<i64>)> {
         return Some((arguments, None));
     }
     Some((arguments, Some(number(result)?)))
+}
+
+/// The arguments of a call that has no answer yet, or never will: its thread went on, was let go, or was gone when strace turned to it.
+fn unfinished(text: &str) -> Option<&str> {
+    let text = text.strip_suffix(") = ?").unwrap_or(text);
+    let (arguments, mark) = text.strip_suffix('>')?.rsplit_once('<')?;
+    let is_mark = matches!(mark, "unfinished ..." | "detached ...") || mark.starts_with("ptrace(");
+    is_mark.then_some(arguments)
 }
 
 /// A number as the log has it.
@@ -261,6 +267,20 @@ mod tests {
         assert_eq!(trace.calls.len(), 3);
         assert!(trace.calls.iter().all(|call| call.result.is_none()));
         assert!(trace.events.iter().all(|event| event.is_begin));
+    }
+
+    #[test]
+    fn a_thread_that_strace_has_lost_leaves_its_call_without_an_answer() {
+        for mark in ["detached ...", "ptrace(SYSCALL):No such process"] {
+            let lost = read(&format!("7 1.000001 pwrite64(3, \"\\x00\", 1, 0 <{mark}>\n"));
+            let bytes = Argument::Bytes(vec![0]);
+            assert_eq!(lost.calls[0].arguments, [word("3"), bytes, word("1"), word("0")], "{mark}");
+            assert_eq!((lost.calls[0].result, lost.events.len()), (None, 1), "{mark}");
+            let resumed = format!(
+                "7 1.000001 fsync(3 <unfinished ...>\n7 1.000002 <... fsync resumed> <{mark}>\n"
+            );
+            assert_eq!(read(&resumed).calls[0].result, None, "{mark}");
+        }
     }
 
     #[test]
