@@ -130,16 +130,17 @@ impl Body {
             if self.ahead.is_empty() {
                 self.ask(wanted.min(REQUEST_BYTES));
             }
-            let arrived = match self.ahead.try_join_next() {
-                Some(arrived) => Some(arrived),
-                None => self.ahead.join_next().await,
+            let (arrived, now) = match self.ahead.try_join_next() {
+                // It was there: its client waited for nothing.
+                Some(arrived) => (Some(arrived), at),
+                None => (self.ahead.join_next().await, (self.stopwatch)()),
             };
             let Some(arrived) = arrived else {
                 return Ok(Bytes::new());
             };
             let (bytes, took) = arrived.map_err(|_| closed())?;
             self.ready = bytes?;
-            self.pace.note(at, (self.stopwatch)(), took);
+            self.pace.note(at, now, took);
             if self.pace.ahead > 0 && !self.left.is_empty() {
                 self.ask(self.pace.ahead);
             }
@@ -249,7 +250,12 @@ mod tests {
             let id = writer.finish().await.unwrap().id;
             let millis = Arc::new(AtomicU64::new(0));
             let watch = Arc::clone(&millis);
-            let stopwatch = Arc::new(move || Duration::from_millis(watch.load(Ordering::Relaxed)));
+            // As any real one, it goes on between two looks.
+            let looks = AtomicU64::new(0);
+            let stopwatch = Arc::new(move || {
+                Duration::from_millis(watch.load(Ordering::Relaxed))
+                    + Duration::from_nanos(looks.fetch_add(1, Ordering::Relaxed))
+            });
             let connection = blobs.connection.clone();
             let body = Body::new(connection, id, 0..LENGTH as u64, stopwatch);
             Self { body, millis, at: 0, blob }
