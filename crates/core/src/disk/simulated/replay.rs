@@ -1,4 +1,4 @@
-//! The door for what a real process was seen to do: its changes are made here one by one, and what is left is written out for a real process again.
+//! Replay of a real process's calls: its changes are made here one by one, and what is left is written out for a real process again.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -138,7 +138,7 @@ impl SimulatedDisk {
     pub fn below(&self, directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let world = self.world.lock();
         let mut found = BTreeMap::new();
-        let is_below = |path: &Path| path == directory || path.starts_with(directory);
+        let is_below = |path: &Path| path.starts_with(directory);
         for (path, names) in world.directories.iter().filter(|(path, _)| is_below(path)) {
             for (name, node) in &names.seen {
                 let content = match node {

@@ -126,6 +126,10 @@ impl<'a> Replay<'a> {
             Begun::Duplicate(Some(open)) => {
                 self.numbers.insert(result, *open);
             }
+            // The number may have stood for a file before.
+            Begun::Duplicate(None) => {
+                self.numbers.remove(&result);
+            }
             Begun::Write { open, file, at, .. } => {
                 let written = usize::try_from(result).unwrap_or(0);
                 if let Some(change) = self.change_of(begun, Some(written)) {
@@ -150,7 +154,7 @@ impl<'a> Replay<'a> {
             Begun::Syncs(sync) => {
                 self.disk.end_sync(sync).map_err(|error| error.to_string())?;
             }
-            Begun::Duplicate(None) | Begun::Nothing => {}
+            Begun::Nothing => {}
         }
         Ok(())
     }
@@ -166,7 +170,7 @@ impl<'a> Replay<'a> {
                 Some(Change::Write(*file, at, bytes.into()))
             }
             Begun::Changes(change) => Some(change.clone()),
-            Begun::Open { path: Some(path), flags } => self.creates(path, *flags),
+            Begun::Open { path: Some(path), flags } => self.opening(path, *flags),
             _ => None,
         }
     }
@@ -175,23 +179,22 @@ impl<'a> Replay<'a> {
         self.disk.make(change).map_err(|error| format!("{change:.80?}: {error}"))
     }
 
-    fn creates(&self, path: &Path, flags: OpenFlags) -> Option<Change> {
-        let is_there = self.disk.file_number(path).is_ok();
-        (flags.creates && !is_there).then(|| Change::Create(path.to_owned()))
+    /// The change that opening makes, if it makes one.
+    fn opening(&self, path: &Path, flags: OpenFlags) -> Option<Change> {
+        match self.disk.file_number(path) {
+            Ok(file) => (flags.truncates && self.disk.length_of(file) > 0)
+                .then_some(Change::Truncate(file, 0)),
+            Err(_) => flags.creates.then(|| Change::Create(path.to_owned())),
+        }
     }
 
     fn open(&self, path: Option<&Path>, flags: OpenFlags) -> Result<What, String> {
         let Some(path) = path else { return Ok(What::Foreign) };
-        if let Some(change) = self.creates(path, flags) {
+        if let Some(change) = self.opening(path, flags) {
             self.make(&change)?;
         }
         match self.disk.file_number(path) {
-            Ok(file) => {
-                if flags.truncates && self.disk.length_of(file) > 0 {
-                    self.make(&Change::Truncate(file, 0))?;
-                }
-                Ok(What::File(file))
-            }
+            Ok(file) => Ok(What::File(file)),
             Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => {
                 Ok(What::Directory(path.to_owned()))
             }

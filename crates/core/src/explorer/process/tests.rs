@@ -148,6 +148,51 @@ fn a_sync_covers_what_was_written_before_it_began_and_nothing_later() {
 }
 
 #[test]
+fn a_sync_of_a_number_that_stands_for_another_file_now_covers_nothing() {
+    let calls = format!(
+        "{}\n{}",
+        FIRST.trim(),
+        r#"pwrite64(6, "two", 3, 3) = 3
+        dup2(1, 6) = 6
+        fdatasync(6) = 0
+        mkdir("/tmp/x/data/later", 0777) = 0"#
+    );
+    let after: &[_] = &[("kv", None), ("kv/journal-1", Some("onetwo")), ("later", None)];
+    let recorded = recording(&[(&calls, after)]);
+    let mut shortest = usize::MAX;
+    explore_process(&recorded, &exploration(200, None), &mut |ended| {
+        let all = ended.content.iter().flatten();
+        let journals = all.filter(|(path, _)| path.ends_with("journal-1"));
+        let lengths = journals.filter_map(|(_, bytes)| Some(bytes.as_ref()?.len()));
+        shortest = lengths.filter(|_| ended.at == 15 * 1_000_000).fold(shortest, usize::min);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(shortest, 3, "the second write may be missing");
+}
+
+#[test]
+fn a_file_that_is_opened_to_be_empty_may_be_that_where_a_kill_comes_into_the_call() {
+    for left in ["one", ""] {
+        let calls = format!(
+            "{}\nopenat(AT_FDCWD, \"/tmp/x/data/kv/journal-1\", O_RDWR|O_TRUNC) = ?",
+            FIRST.trim()
+        );
+        let after: &[_] = &[("kv", None), ("kv/journal-1", Some(left))];
+        let recorded = recording(&[(&calls, after)]);
+        let mut seen = BTreeSet::new();
+        explore_process(&recorded, &exploration(200, None), &mut |ended| {
+            let journal =
+                ended.content.iter().flatten().find(|(path, _)| path.ends_with("journal-1"));
+            seen.extend(journal.and_then(|(_, bytes)| bytes.clone()));
+            Ok(())
+        })
+        .unwrap();
+        assert!(seen.contains(&b""[..]) && seen.contains(&b"one"[..]), "{left:?}: {seen:?}");
+    }
+}
+
+#[test]
 fn a_recording_that_does_not_lead_to_what_is_there_is_refused() {
     let recorded = recording(&[(FIRST, &[("kv", None), ("kv/journal-1", Some("onX"))])]);
     let found = explore_process(&recorded, &exploration(1, None), &mut look).unwrap_err();
