@@ -12,7 +12,7 @@
 #![expect(clippy::print_stdout, reason = "a program at the terminal")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
@@ -20,6 +20,7 @@ use serde_json::Value;
 use triptych_core::explorer::{
     Content, End, Ended, Exploration, MissingSync, RecordedLife, Recording, Trace, explore_process,
 };
+use triptych_core::kv::believe_copied_tree;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -28,9 +29,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         [folder, states, seed, "--without", sync, look @ ..] => {
-            run_without(folder, states, seed, sync, look)
+            run(folder, states, seed, Some(sync), look)
         }
-        [folder, states, seed, look @ ..] => run(folder, states, seed, look),
+        [folder, states, seed, look @ ..] => run(folder, states, seed, None, look),
         _ => Err("usage: process_states FOLDER STATES SEED [--without SYNC] LOOK…".into()),
     };
     match outcome {
@@ -45,26 +46,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(folder: &str, states: &str, seed: &str, look: &[&str]) -> Outcome<String> {
-    let exploration = Exploration { seed: seed.parse()?, states: states.parse()?, without: None };
-    let (recording, mut looker) = (read(Path::new(folder))?, Looker::start(folder, look)?);
-    let explored = explore_process(&recording, &exploration, &mut |ended| looker.look(ended))?;
-    Ok(explored.to_string())
-}
-
-fn run_without(
+fn run(
     folder: &str,
     states: &str,
     seed: &str,
-    sync: &str,
+    without: Option<&str>,
     look: &[&str],
 ) -> Outcome<String> {
-    let without = Some(MissingSync::named(sync).ok_or("there is no such sync")?);
-    let exploration = Exploration { seed: seed.parse()?, states: states.parse()?, without };
+    let missing = |sync| MissingSync::named(sync).ok_or("there is no such sync");
+    let left_out = without.map(missing).transpose()?;
+    let exploration =
+        Exploration { seed: seed.parse()?, states: states.parse()?, without: left_out };
     let (recording, mut looker) = (read(Path::new(folder))?, Looker::start(folder, look)?);
-    match explore_process(&recording, &exploration, &mut |ended| looker.look(ended)) {
-        Err(found) => Ok(format!("without the sync of {sync}: {found}")),
-        Ok(explored) => Err(format!("not missed is the sync of {sync}: {explored}").into()),
+    let explored = explore_process(&recording, &exploration, &mut |ended| looker.look(ended));
+    match (without, explored) {
+        (None, explored) => Ok(explored?.to_string()),
+        (Some(sync), Err(found)) => Ok(format!("without the sync of {sync}: {found}")),
+        (Some(sync), Ok(explored)) => {
+            Err(format!("not missed is the sync of {sync}: {explored}").into())
+        }
     }
 }
 
@@ -144,7 +144,8 @@ impl Looker {
         }
         let is_cut = ended.end == End::Cut;
         if !is_cut {
-            keep_place(&data)?;
+            // The files are those that they were, and are believed.
+            believe_copied_tree(&data.join("kv"))?;
         }
         let seconds = ended.at as f64 / 1e6;
         let asked = serde_json::json!({ "data": data, "before": seconds, "isCut": is_cut });
@@ -171,20 +172,6 @@ fn write_out(directory: &Path, content: &Content) -> Outcome<()> {
                 std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
             }
         }
-    }
-    Ok(())
-}
-
-/// Has the note of the place of the tree name that of the copy: after a kill the files are those that they were, and are believed.
-fn keep_place(data: &Path) -> Outcome<()> {
-    let (note, tree) = (data.join("kv/index"), data.join("kv/db"));
-    let Ok(text) = std::fs::read_to_string(&note) else { return Ok(()) };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    if let (["open" | "ahead", boot_id, _, _], Ok(tree)) =
-        (words.as_slice(), std::fs::metadata(&tree))
-    {
-        let how = words.first().copied().unwrap_or_default();
-        std::fs::write(note, format!("{how} {boot_id} {} {}\n", tree.dev(), tree.ino()))?;
     }
     Ok(())
 }

@@ -63,7 +63,11 @@ pub(crate) fn run(asked: &Asked) -> Result<()> {
     e2e::build()?;
     clients::install()?;
     build()?;
-    for said in at_once(jobs(asked), |job| job.run())? {
+    let jobs = jobs(asked);
+    if jobs.is_empty() {
+        bail!("no service has states to look at: --only {:?}, {} states", asked.only, asked.states);
+    }
+    for said in at_once(jobs, |job| job.run())? {
         println!("ok      {said}");
     }
     Ok(())

@@ -33,6 +33,8 @@ mod stalled;
 mod table;
 mod tx;
 
+#[cfg(all(any(test, feature = "testing"), feature = "sled"))]
+pub use self::sled::believe_copied_tree;
 #[cfg(feature = "sled")]
 pub use self::sled::{
     LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, SortedRows,

@@ -97,6 +97,27 @@ pub(super) fn place_of(boot_id: &str, (device, inode): (u64, u64)) -> String {
     format!("{boot_id} {device} {inode}")
 }
 
+/// Has the note of a directory that was copied name the copy of the tree, where it names the one that was left open: what a kill left is believed in
+/// the copy as well.
+///
+/// # Errors
+/// As the disk; where runs of the machine are not told apart.
+#[cfg(any(test, feature = "testing"))]
+pub fn believe_copied_tree(directory: &Path) -> io::Result<()> {
+    let disk = &crate::disk::SystemDisk;
+    let tree = match disk.file_id(&super::TreeKind::Sled.path(directory)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    let boot_id = boot_id().ok_or_else(|| io::Error::other("this run has no name"))?;
+    let place = place_of(&boot_id, tree);
+    match IndexState::read(disk, directory)? {
+        IndexState::Open(_) => IndexState::Open(place).write(disk, directory),
+        IndexState::Ahead(_) => IndexState::Ahead(place).write(disk, directory),
+        IndexState::Closed(_) | IndexState::Unknown => Ok(()),
+    }
+}
+
 /// The run of the machine since it was started, as the system names it.
 pub(super) fn boot_id() -> Option<String> {
     let named = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;

@@ -53,6 +53,8 @@ use self::base::Base;
 pub use self::config::SledConfig;
 pub use self::fill::SortedRows;
 use self::index_state::IndexState;
+#[cfg(any(test, feature = "testing"))]
+pub use self::index_state::believe_copied_tree;
 use self::kept_values::KeptValues;
 use self::memtable::{CommitQueue, Waiter};
 pub use self::open_error::OpenError;
