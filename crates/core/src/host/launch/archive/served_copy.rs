@@ -12,6 +12,8 @@ use crate::host::backup::Found;
 
 /// The directory within a data directory that holds the copy: the service can write there, and what never changes again is linked.
 const EXPORTING: &str = ".exporting";
+/// The file in it that says that somebody exports.
+const LOCK: &str = "lock";
 /// The most memory that the store of the copy takes for its cache, beside the service: each row is read once.
 const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -30,11 +32,11 @@ impl ServedCopy {
         let data = std::path::absolute(data).map_err(|error| at_path(data, &error))?;
         let path = data.join(EXPORTING);
         SystemDisk.make_directory(&path).map_err(|error| at_path(&path, &error))?;
-        let lock = SystemDisk.lock(&path.join("lock")).map_err(|error| at_path(&path, &error))?;
+        let lock = SystemDisk.lock(&path.join(LOCK)).map_err(|error| at_path(&path, &error))?;
         let lock =
             lock.ok_or_else(|| format!("{} is being exported by another process", data.display()))?;
         let copy = Self { path, _lock: lock };
-        let (taken, store) = (copy.path.join("backup"), copy.store());
+        let (taken, store) = (copy.backup(), copy.store());
         for left in [&taken, &store] {
             if left.exists() {
                 fs::remove_dir_all(left).map_err(|error| at_path(left, &error))?;
@@ -53,6 +55,10 @@ impl ServedCopy {
         Ok(copy)
     }
 
+    fn backup(&self) -> PathBuf {
+        self.path.join("backup")
+    }
+
     fn store(&self) -> PathBuf {
         self.path.join("store")
     }
@@ -69,6 +75,11 @@ impl ServedCopy {
 
 impl Drop for ServedCopy {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        // The lock last: who takes it next finds nothing that is still being removed.
+        for left in [self.backup(), self.store()] {
+            let _ = fs::remove_dir_all(left);
+        }
+        let _ = fs::remove_file(self.path.join(LOCK));
+        let _ = fs::remove_dir(&self.path);
     }
 }
