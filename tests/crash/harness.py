@@ -11,6 +11,7 @@ A power cut stops the server, copies the image below its file system, kills the 
 device never got is gone. It needs root and loop devices; where they are missing the run fails and says so.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -43,8 +44,8 @@ class Server:
         name = pathlib.Path(BINARY).name
         self.log = tempfile.TemporaryFile()
         ready = pathlib.Path(data).parent / f"ready-{random.randrange(1 << 32)}.json"
-        self.process = started(data, flags, ready, self.log, below)
-        late = threading.Timer(START_SECONDS_MAX, self.process.kill)
+        self.process, self.is_below = started(data, flags, ready, self.log, below), bool(below)
+        late = threading.Timer(START_SECONDS_MAX, self.kill)
         late.daemon = True
         late.start()
         for line in self.process.stdout:
@@ -62,14 +63,21 @@ class Server:
         """Whether its log has these words. It is read without moving the place that the server writes at."""
         return words in os.pread(self.log.fileno(), 1 << 24, 0).decode(errors="replace")
 
+    def kill(self):
+        if not self.is_below:
+            return self.process.kill()
+        # The program that it runs below, and it: they are a group.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
     def stop_at_once(self):
-        self.process.kill()
+        self.kill()
         self.process.wait()
 
 
 def started(data, flags, ready, log, below=()):
     command = [*below, BINARY, "--port", "0", "--data", data, "--seed", SEED, "--ready-file", ready, *flags]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=bool(below))
 
 
 def write_until(session, facts, stop, needed, grace_seconds, enough, first_worker=0, clock=time.monotonic):

@@ -44,17 +44,20 @@ def record(make, folder, writes, flags):
     for life, end in enumerate(ENDS):
         log, after = f"life-{life}.strace", f"after-{life}"
         server = harness.Server(data, flags, strace(f"{folder}/{log}", life == SLOW_LIFE))
-        stop, enough = threading.Event(), threading.Event()
-        session, first = make(server.url), life * harness.WRITERS
-        needed = len(facts) + writes
-        threads, failures = harness.write_until(session, facts, stop, needed, 0.0, enough, first, time.time)
-        if not enough.wait(300):
-            failures.append(f"only {len(facts)} of {needed} writes were acknowledged in five minutes")
-        stop.set()
-        os.kill(server.pid, end)
-        for thread in threads:
-            thread.join(60)
-        server.process.wait(60)
+        try:
+            stop, enough = threading.Event(), threading.Event()
+            session, first = make(server.url), life * harness.WRITERS
+            needed = len(facts) + writes
+            threads, failures = harness.write_until(session, facts, stop, needed, 0.0, enough, first, time.time)
+            if not enough.wait(300):
+                failures.append(f"only {len(facts)} of {needed} writes were acknowledged in five minutes")
+            stop.set()
+            os.kill(server.pid, end)
+            for thread in threads:
+                thread.join(60)
+            server.process.wait(60)
+        finally:
+            server.stop_at_once()
         if failures:
             sys.exit("\n".join(failures))
         shutil.copytree(data, f"{folder}/{after}")
