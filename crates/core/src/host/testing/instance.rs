@@ -24,6 +24,8 @@ pub struct Instance {
     started_with: Vec<String>,
     port: u16,
     running: Option<(Child, BufReader<ChildStdout>)>,
+    /// The length that its log had when it was started last.
+    log_begins: usize,
     /// Held for its server.
     #[cfg(feature = "object-store")]
     bodies: Option<SharedBodies>,
@@ -67,6 +69,7 @@ impl Instance {
             started_with: Vec::new(),
             port,
             running: None,
+            log_begins: 0,
             directory,
             #[cfg(feature = "object-store")]
             bodies: None,
@@ -127,6 +130,8 @@ impl Instance {
     /// # Errors
     /// If the program does not run.
     pub fn begin(&mut self) -> std::io::Result<()> {
+        let log = std::fs::metadata(self.directory.with_extension("log"));
+        self.log_begins = log.map_or(0, |log| usize::try_from(log.len()).unwrap_or(usize::MAX));
         let errors = std::fs::File::create(self.directory.with_extension("err"))?;
         let mut child = self.command(&self.started_with).stderr(errors).spawn()?;
         let said = child.stdout.take().ok_or_else(|| Error::other("it has no output"))?;
@@ -205,12 +210,13 @@ impl Instance {
         std::fs::read_to_string(self.directory.with_extension("log"))
     }
 
-    /// Tells whether it says last that it keeps the store up: that the work by the clock is its own.
+    /// Tells whether it has said last since its start that it keeps the store up: that the work by the clock is its own.
     ///
     /// # Errors
     /// As [`Instance::logged`].
     pub fn is_keeper(&self) -> std::io::Result<bool> {
         let logged = self.logged()?;
+        let logged = logged.get(self.log_begins..).unwrap_or_default();
         let last = logged.lines().rfind(|line| line.contains("keeps the store up"));
         Ok(last.is_some_and(|line| line.contains("this instance")))
     }
