@@ -163,7 +163,11 @@ impl Lane {
                 client.prepare(statements.scan(Order::Ascending)).await?,
                 client.prepare(statements.scan(Order::Descending)).await?,
             ];
-            let rolled_up = client.prepare(&statements.rolled_up).await.ok();
+            let rolled_up = match client.prepare(&statements.rolled_up).await {
+                Ok(statement) => Some(statement),
+                Err(error) if is_unknown_there(&error) => None,
+                Err(error) => Err(error)?,
+            };
             let format = client.prepare(&statements.format).await?;
             let (running, condemned) = (AtomicUsize::new(0), Notify::new());
             let statements = Prepared { commit, get, scans, rolled_up, format };
@@ -288,6 +292,13 @@ impl Lane {
 }
 
 /// Tells whether the server takes no writes any more, as one that another was put in the place of.
+/// Tells whether a server refuses a statement for what it says: one that knows less SQL.
+fn is_unknown_there(error: &tokio_postgres::Error) -> bool {
+    let refused = error.code().map(SqlState::code);
+    // Feature not supported; syntax error or access rule violation.
+    refused.is_some_and(|code| code.starts_with("0A") || code.starts_with("42"))
+}
+
 fn is_for_reading_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }

@@ -123,12 +123,13 @@ fn without_own(text: &str) -> Result<(String, OwnParameters), PostgresUrlError> 
     let (mut own, mut others) = (OwnParameters::default(), Vec::new());
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let value = percent_decode_str(value).decode_utf8();
+        let value = value.map_err(|error| PostgresUrlError::Syntax(error.to_string()))?;
         match name {
-            MODE => own.mode = Some(mode(value)?),
+            MODE => own.mode = Some(mode(&value)?),
             AUTHORITIES => {
-                let path = percent_decode_str(value).decode_utf8();
-                let path = path.map_err(|error| PostgresUrlError::Syntax(error.to_string()))?;
-                own.authorities = Some(&*path).filter(|path| *path != OF_SYSTEM).map(PathBuf::from);
+                own.authorities =
+                    Some(&*value).filter(|path| *path != OF_SYSTEM).map(PathBuf::from);
             }
             // With this one a server is asked for TLS at once, which is another protocol.
             "sslnegotiation" => others.push(parameter),
