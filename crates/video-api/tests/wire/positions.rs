@@ -1,6 +1,7 @@
 //! Positions of items in lists that time orders: told where they are counted, and never part of what guards a change.
 
 use serde_json::{Value, json};
+use video_api::media::sample::Mp4;
 
 use crate::service::{SEED, Service};
 
@@ -64,4 +65,28 @@ async fn an_item_far_down_has_no_wrong_position_and_its_listed_etag_guards_it() 
             assert_eq!(told.status, status, "{playlist}: {}", told.json());
         }
     }
+}
+
+#[tokio::test]
+async fn a_place_that_a_newer_upload_moves_is_told_anew_by_the_list_and_no_other_version_of_the_item()
+ {
+    let service = Service::new().await;
+    let listed = service.list("/playlistItems?part=snippet&playlistId=UUx").await;
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    let target = format!("/playlistItems?part=snippet&id={id}");
+    let before = service.list(&target).await;
+    service.later(1);
+    let kind = [("content-type", "video/mp4")];
+    let insert = "/upload/youtube/v3/videos?part=snippet&uploadType=media";
+    let film = Mp4::new(640, 360, 1_000).bytes();
+    let made = service.ask_with("POST", insert, "ALICE", &kind, &film).await;
+    assert_eq!(made.status, 200, "{}", made.json());
+    let after = service.list(&target).await;
+    let place = |list: &Value| list["items"][0]["snippet"]["position"].clone();
+    assert_eq!((place(&before), place(&after)), (json!(0), json!(1)));
+    assert_eq!(before["items"][0]["etag"], after["items"][0]["etag"]);
+    assert_ne!(before["etag"], after["etag"]);
+    let guard = [("if-none-match", before["etag"].as_str().unwrap())];
+    let path = format!("/youtube/v3{target}");
+    assert_eq!(service.ask_with("GET", &path, "ALICE", &guard, b"").await.status, 200);
 }

@@ -113,7 +113,9 @@ pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
             }
         }
     }
-    item.end().etag_input((shown.owner, shown.video.map(Stored::etag), shown.visible))
+    let video = shown.video.map(Stored::etag);
+    // The version tells no place in a list by time, which the item does.
+    item.end().etag_input((shown.owner, video, shown.visible, shown.position))
 }
 
 /// The version of an item is all that can be written of it and, in an order, where it is: nobody writes its place in a list by time.
