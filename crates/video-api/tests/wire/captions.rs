@@ -1,6 +1,13 @@
 //! Captions over the wire: who sees, writes and downloads which tracks, what a download gives, and what a video says of its own.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use triptych_core::blobs::MemoryBlobs;
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{Memory, StoreError, run_blocking};
+use video_api::resource::captions::record::CAPTION_NAMES;
+use video_api::resource::channels::record::Id;
 
 use crate::service::{Answer, Service};
 
@@ -84,6 +91,30 @@ async fn a_language_is_one_whichever_way_it_is_written_and_a_video_has_it_once_a
     }
     insert(&service, "", &metadata("w", "en-GB", "other"), VTT.as_bytes()).await;
     let target = format!("/youtube/v3/captions?id={}", first["id"].as_str().unwrap());
+    assert_eq!(service.ask("DELETE", &target, "ALICE", "").await.status, 204);
+    insert(&service, "", &metadata("w", "en-GB", "n"), VTT.as_bytes()).await;
+}
+
+#[tokio::test]
+async fn a_track_of_an_earlier_build_has_its_name_whichever_way_its_language_is_written() {
+    let (store, blobs) = (Arc::new(Memory::new()), MemoryBlobs::new(SeededIds::from_number(1)));
+    let service = Service::on(Arc::<Memory>::clone(&store), Arc::new(blobs), 0).await;
+    let early = insert(&service, "", &metadata("w", "en_GB", "n"), VTT.as_bytes()).await;
+    let key = |language: &str| ("w".to_owned(), language.to_owned(), "n".to_owned());
+    let id = Id(early["id"].as_str().unwrap().to_owned());
+    run_blocking(&*store, &mut SeededIds::from_number(9), 1, |tx, _| {
+        CAPTION_NAMES.delete(tx, &key("en-gb"));
+        CAPTION_NAMES.put(tx, &key("en_gb"), &id);
+        Ok::<_, StoreError>(())
+    })
+    .unwrap();
+    for language in ["en-GB", "en_GB", "EN-gb"] {
+        let answer =
+            send(&service, "POST", "", &metadata("w", language, "n"), VTT.as_bytes()).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (409, "captionExists"), "{language}");
+    }
+    insert(&service, "", &metadata("w", "en-GB", "other"), VTT.as_bytes()).await;
+    let target = format!("/youtube/v3/captions?id={}", id.0);
     assert_eq!(service.ask("DELETE", &target, "ALICE", "").await.status, 204);
     insert(&service, "", &metadata("w", "en-GB", "n"), VTT.as_bytes()).await;
 }
@@ -294,7 +325,7 @@ async fn a_track_whose_times_are_worked_out_serves_a_while_later() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_equal_tracks_that_come_at_once_one_is_made() {
-    let service = std::sync::Arc::new(Service::new().await);
+    let service = Arc::new(Service::new().await);
     let tasks: Vec<_> = (0..8)
         .map(|_| {
             let service = service.clone();

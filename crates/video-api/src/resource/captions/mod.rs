@@ -105,7 +105,7 @@ const INSERT: Operation = Operation {
         required: false,
         processing: Processing::Captions,
     }),
-    round_trips: RoundTrips::of(7, 1),
+    round_trips: RoundTrips::of(6, 1),
     ..Operation::insert("captions.insert", "/captions", Run::Call(insert))
 };
 
@@ -190,22 +190,22 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let video = snippet.filled_text("videoId")?;
     let video = video.ok_or(&rules::METADATA_INVALID)?;
     let sent = CaptionFile::uploaded(call.media, call.params.flag("sync"));
-    if let Ok(channel) = call.caller.channel() {
-        tx.plan(|plan| store::plan_counts(plan, &video, channel))?;
+    let new = sent.map(|sent| patch::new(video.clone(), snippet, sent, call.now));
+    let mut id = id::caption(ids);
+    // A page is read before the rows that are planned: what tells whether all are of one moment comes with these.
+    let names = store::names(tx, &video)?;
+    if let (Ok(channel), Some(Ok(new))) = (call.caller.channel(), &new) {
+        tx.plan(|plan| store::plan_insert(plan, &id, new, channel))?;
     }
     let found = videos::visible(tx, &video, call.caller)?.ok_or(&rules::VIDEO_NOT_FOUND)?;
     if !call.caller.owns(&found.head.channel) {
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
-    let sent = sent.ok_or(&rules::CONTENT_REQUIRED)?;
-    let new = patch::new(video, snippet, sent, call.now)?;
-    let id = loop {
-        let id = id::caption(ids);
-        if CAPTIONS.get(tx, &id)?.is_none() {
-            break id;
-        }
-    };
-    store::insert(tx, &id, &new)?;
+    let new = new.ok_or(&rules::CONTENT_REQUIRED)??;
+    while CAPTIONS.get(tx, &id)?.is_some() {
+        id = id::caption(ids);
+    }
+    store::insert(tx, &id, &new, &names)?;
     Ok(Reply::resource(&render::render(&id, &new, &call.parts)))
 }
 

@@ -85,6 +85,11 @@ impl Default for Traits {
 
 impl JsonRecord for Caption {}
 
+/// A language as names of tracks are compared: in lower case and with hyphens.
+pub(super) fn normal_language(tag: &str) -> String {
+    language::with_hyphens(tag).to_lowercase()
+}
+
 /// Number of tracks of a video.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CaptionCounts {
@@ -127,11 +132,10 @@ impl Caption {
 
     /// The key of its place among the tracks of its video.
     pub(super) fn name_key(&self) -> (String, String, String) {
-        let language = language::with_hyphens(&self.language).to_lowercase();
-        (self.video.clone(), language, self.name.clone())
+        (self.video.clone(), normal_language(&self.language), self.name.clone())
     }
 
-    /// The key that earlier builds gave a track whose language has an underscore, which they took for another one.
+    /// The key under which a track whose language has an underscore may be where an earlier build made it.
     pub(super) fn early_name_key(&self) -> Option<(String, String, String)> {
         let language = self.language.to_lowercase();
         let is_other = language.contains('_');

@@ -124,7 +124,8 @@ fn caption(
         is_easy_reader: seed.is_easy_reader,
     };
     media::put_slices(tx, name, bytes);
-    store::insert(tx, &id, &made)?;
+    let names = store::names(tx, &made.video)?;
+    store::insert(tx, &id, &made, &names)?;
     Ok(true)
 }
 

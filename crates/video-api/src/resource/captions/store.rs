@@ -1,10 +1,13 @@
 //! Putting and removing tracks with all that follows from them: index rows, counts, and what their video says of its captions.
 
+use std::collections::BTreeSet;
+
 use triptych_core::kv::{Plan, Tx};
 use triptych_core::time::Timestamp;
 
 use super::record::{
     CAPTION_COUNTS, CAPTION_NAMES, CAPTIONS, Caption, CaptionCounts, SYNCS, VIDEO_CAPTIONS,
+    normal_language,
 };
 use super::rules;
 use crate::api::error::Error;
@@ -19,16 +22,36 @@ pub const TRACKS_MAX: u32 = 500;
 /// Tracks whose synchronization one transaction ends.
 const SYNCS_PER_STEP: usize = 50;
 
-/// Stores a new track and its indexes.
+/// The tracks that a video has, by language as languages are compared, and by name.
+pub type Names = BTreeSet<(String, String)>;
+
+/// Reads the names of the tracks of a video. Earlier builds kept languages as they were written, so no key leads to all that are one.
+///
+/// # Errors
+/// As the store.
+pub fn names(tx: &mut Tx<'_>, video: &str) -> Result<Names, Error> {
+    let span = CAPTION_NAMES.span(&video.to_owned());
+    let (rows, _) = CAPTION_NAMES.scan(tx, &span, TRACKS_MAX as usize)?;
+    Ok(rows.into_iter().map(|((_, tag, name), _)| (normal_language(&tag), name)).collect())
+}
+
+/// Plans what storing a new track of a video of this channel reads.
+pub fn plan_insert(plan: &mut Plan<'_>, id: &str, caption: &Caption, channel: &str) {
+    plan.row(&CAPTIONS, &id.to_owned());
+    plan.row(&CAPTION_NAMES, &caption.name_key());
+    plan_counts(plan, &caption.video, channel);
+}
+
+/// Stores a new track and its indexes, where the video has tracks of these [`names`].
 ///
 /// # Errors
 /// [`rules::EXISTS`], [`rules::TOO_MANY`]; else as the store.
-pub fn insert(tx: &mut Tx<'_>, id: &str, caption: &Caption) -> Result<(), Error> {
+pub fn insert(tx: &mut Tx<'_>, id: &str, caption: &Caption, names: &Names) -> Result<(), Error> {
     let name = caption.name_key();
-    for key in [Some(name.clone()), caption.early_name_key()].into_iter().flatten() {
-        if CAPTION_NAMES.get(tx, &key)?.is_some() {
-            return Err(Error::Rule(&rules::EXISTS));
-        }
+    let is_known = names.contains(&(name.1.clone(), name.2.clone()));
+    // One that was made since the names were read is under this key.
+    if CAPTION_NAMES.get(tx, &name)?.is_some() || is_known {
+        return Err(Error::Rule(&rules::EXISTS));
     }
     CAPTION_NAMES.put(tx, &name, &Id(id.to_owned()));
     VIDEO_CAPTIONS.put(tx, &video_key(id, caption), &());
