@@ -7,7 +7,7 @@ use serde_json::json;
 use triptych_core::blobs;
 use triptych_core::error::Coded;
 use triptych_core::host::{
-    Body as HostBody, BoxError, Hosted, Page, Refusal, ReplyBody, RequestHead,
+    Body as HostBody, BoxError, Hosted, Page, Refusal, ReplyBody, RequestHead, is_control,
 };
 use triptych_core::kv::{self, StoreError, Tx, run};
 
@@ -28,8 +28,6 @@ use crate::resource::videos::report;
 use crate::resource::{OPERATIONS, RESOURCES, recount};
 use crate::seed::SeedError;
 
-/// The begin of control paths, which no page of another origin may ask.
-const CONTROL: &str = "/_ops/";
 /// Reports of abuse that one answer shows at most.
 const REPORTS_MAX: usize = 1_000;
 
@@ -66,7 +64,8 @@ impl Hosted for VideoApi {
             body: Body::Text(body.to_string().into()),
             operation: "-",
         };
-        if head.uri.path().starts_with(CONTROL) {
+        // No page of another origin may ask these.
+        if is_control(head.uri.path()) {
             return response.into_http(request.gzip);
         }
         AnswerForm::of(&request).write(response)
@@ -163,7 +162,7 @@ impl VideoApi {
             },
             "accounts" => self.accounts(request.value("id")),
             "credentials" => Ok(self.credentials()),
-            "abuseReports" => self.abuse_reports(request.value("videoId")),
+            "abuseReports" => self.abuse_reports(request.value("videoId")).await,
             _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
         };
         let response = match outcome {
@@ -256,8 +255,10 @@ impl VideoApi {
     }
 
     /// The latest reports of abuse, of one video or of all.
-    fn abuse_reports(&self, video: Option<&str>) -> Result<serde_json::Value, Error> {
-        let reports = report::latest(&mut Tx::new(&*self.0.store), video, REPORTS_MAX)?;
+    async fn abuse_reports(&self, video: Option<&str>) -> Result<serde_json::Value, Error> {
+        let (store, video) = (self.store_of_request(), video.map(str::to_owned));
+        let find = move || report::latest(&mut Tx::new(&*store), video.as_deref(), REPORTS_MAX);
+        let reports = self.run_blocking_bounded(find).await?;
         let shown = reports.into_iter().map(|report| {
             let at = report.reported_at.rfc3339();
             let mut json = serde_json::to_value(report).unwrap_or_default();

@@ -33,6 +33,7 @@ mod races;
 mod reasons;
 mod recorded;
 mod refusals;
+mod reports;
 mod resources;
 #[cfg(feature = "testing")]
 mod round_trips;

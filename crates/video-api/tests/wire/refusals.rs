@@ -1,6 +1,7 @@
 //! Requests that ask for what cannot be: words that no text holds, settings that name nothing, resources that are too long, paths of other protocols.
 
 use serde_json::{Value, json};
+use triptych_core::host::{Hosted as _, Refusal, RequestHead, RequestId, is_control};
 
 use crate::service::{Answer, Service, ask};
 
@@ -203,4 +204,50 @@ async fn a_range_beyond_a_download_is_refused_with_its_reason_and_the_length() {
     let refused = (416, "requestedRangeNotSatisfiable".to_owned(), json!("Range"));
     assert_eq!(told(&answer), refused);
     assert_eq!(answer.headers["content-range"], format!("bytes */{whole}"));
+}
+
+/// A refusal of the host as the service words it: status, type and text.
+async fn refused_by_host(
+    service: &Service,
+    refusal: &Refusal,
+    (method, target): (&str, &str),
+) -> (u16, String, String) {
+    let request = http::Request::builder().method(method).uri(target);
+    let (head, ()) =
+        request.header("origin", "https://page.example").body(()).unwrap().into_parts();
+    let id = RequestId::from_number(7, 0);
+    let head =
+        RequestHead { method: &head.method, uri: &head.uri, headers: &head.headers, id: &id };
+    let (head, body) = service.api.refuse(refusal, &head).into_parts();
+    let told = head.headers["content-type"].to_str().unwrap().to_owned();
+    let is_open = head.headers.contains_key("access-control-allow-origin");
+    assert_eq!(is_open, !is_control(target), "{target}");
+    let body = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+    (head.status.as_u16(), told, String::from_utf8(body.to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_host_is_a_script_too_where_the_request_asks_for_one() {
+    let service = Service::new().await;
+    let fault = Refusal::FaultInjected { status: 403, reason: Some("rateLimitExceeded".into()) };
+    for (refusal, reason) in [(fault, "rateLimitExceeded"), (Refusal::Overloaded, "backendError")] {
+        let target = "/youtube/v3/videos?part=id&id=v";
+        let plain = refused_by_host(&service, &refusal, ("GET", target)).await;
+        assert!(plain.0 >= 400 && plain.1.starts_with("application/json"), "{plain:?}");
+        let called = format!("{target}&callback=page.show");
+        let (status, kind, text) = refused_by_host(&service, &refusal, ("GET", &called)).await;
+        assert_eq!((status, kind.as_str()), (200, "text/javascript; charset=UTF-8"));
+        let inside = text.strip_prefix("// API callback\npage.show(").unwrap();
+        let inside: Value = serde_json::from_str(inside.strip_suffix(");").unwrap()).unwrap();
+        assert_eq!(inside["error"]["errors"][0]["reason"], reason, "{inside}");
+        assert_eq!(inside["error"]["code"], plain.0, "{inside}");
+        for (method, target) in [
+            ("POST", called.as_str()),
+            ("GET", "/_ops/quota?callback=show"),
+            ("GET", "/_ui/?callback=show"),
+        ] {
+            let (status, kind, _) = refused_by_host(&service, &refusal, (method, target)).await;
+            assert_eq!((status, kind.starts_with("application/json")), (plain.0, true), "{target}");
+        }
+    }
 }

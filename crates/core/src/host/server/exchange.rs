@@ -208,7 +208,9 @@ fn is_text(kind: &str) -> bool {
     ["text/", "json", "xml", "form-urlencoded"].iter().any(|word| kind.contains(word))
 }
 
-fn is_control(path: &str) -> bool {
+/// Returns whether a path is for whoever runs the service, and no part of its interface.
+#[must_use]
+pub fn is_control(path: &str) -> bool {
     path.starts_with("/_ops/") || path.starts_with("/_ui/")
 }
 

@@ -16,6 +16,7 @@ pub(super) mod state;
 
 pub use accept::{Report, serve};
 pub use body::{Body, BodyError, FramePoll, ReplyBody, drain_refused};
+pub use exchange::is_control;
 pub use piece_body::{PieceBody, Pieces};
 pub(super) use place::served_with;
 pub use refusal::{Refusal, RequestHead};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::kv::{JsonRecord, Span, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::ACCOUNTS;
@@ -24,6 +24,9 @@ pub const REPORTS_OF_VIDEO: Table<(String, u64, u64), ()> = Table::new(0xA2);
 
 /// The most characters of what somebody writes.
 const COMMENTS_CHARS_MAX: usize = 10_000;
+
+/// The most steps in which [`latest`] looks for reports that are shown.
+const STEPS_MAX: usize = 20;
 
 /// A report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,41 +98,78 @@ pub(super) fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result
     Ok(())
 }
 
-/// The latest reports, of one video where it is named, at most `most` of them. Those of a video that is gone go after it, and are not shown
-/// meanwhile; those of an account that was closed stay, without a word of whose they are.
+/// The latest reports that are shown, of one video where it is named, at most `most` of them. Those of a video that is gone go after it, and
+/// are not shown meanwhile; those of an account that was closed stay, without a word of whose they are. However many are not shown, it
+/// looks at no more than [`STEPS_MAX`] times `most`.
 ///
 /// # Errors
 /// As the store.
 pub fn latest(tx: &mut Tx<'_>, video: Option<&str>, most: usize) -> Result<Vec<Report>, Error> {
-    let mut found = Vec::new();
-    match video {
-        None => {
-            let (rows, _) = REPORTS.scan(tx, &REPORTS.span(&()), most)?;
-            found.extend(rows.into_iter().map(|(_, report)| report));
-        }
-        Some(video) => {
-            let span = REPORTS_OF_VIDEO.span(&video.to_owned());
-            let (rows, _) = REPORTS_OF_VIDEO.scan(tx, &span, most)?;
-            for ((_, time, drawn), ()) in rows {
-                found.extend(REPORTS.peek(tx, &(time, drawn))?);
-            }
-        }
-    }
     let closing = closing::peek(tx)?;
-    let mut shown = Vec::with_capacity(found.len());
-    for mut report in found {
-        let video = VIDEOS.peek_shared(tx, &report.video_id)?;
-        if video.is_none_or(|video| closing.holds(&video.head.channel)) {
-            continue;
+    let mut shown = Vec::new();
+    let mut after = None;
+    for _ in 0..STEPS_MAX {
+        let (found, last) = after_row(tx, video, after, most)?;
+        tx.plan(|plan| {
+            for report in &found {
+                plan.row(&VIDEOS, &report.video_id);
+                report.account.iter().for_each(|account| drop(plan.row(&ACCOUNTS, account)));
+            }
+        })?;
+        for report in found {
+            shown.extend(as_shown(tx, report, &closing)?);
         }
-        if let Some(account) = &report.account
-            && ACCOUNTS.peek(tx, account)?.is_none_or(|account| account.closed)
-        {
-            report.account = None;
+        if shown.len() >= most || last.is_none() {
+            break;
         }
-        shown.push(report);
+        after = last;
     }
+    shown.truncate(most);
     Ok(shown)
+}
+
+/// The next `most` reports after a row, and the row at which others go on, if there are any.
+fn after_row(
+    tx: &mut Tx<'_>,
+    video: Option<&str>,
+    after: Option<(u64, u64)>,
+    most: usize,
+) -> Result<(Vec<Report>, Option<(u64, u64)>), Error> {
+    let Some(video) = video else {
+        let from = after.map(|key| REPORTS.key(&key).to_vec());
+        let (rows, more) = REPORTS.scan(tx, &Span { from, ..REPORTS.span(&()) }, most)?;
+        let last = rows.last().map(|(key, _)| *key).filter(|_| more);
+        return Ok((rows.into_iter().map(|(_, report)| report).collect(), last));
+    };
+    let from =
+        after.map(|(time, drawn)| REPORTS_OF_VIDEO.key(&(video.to_owned(), time, drawn)).to_vec());
+    let span = Span { from, ..REPORTS_OF_VIDEO.span(&video.to_owned()) };
+    let (rows, more) = REPORTS_OF_VIDEO.scan(tx, &span, most)?;
+    let keys: Vec<_> = rows.into_iter().map(|((_, time, drawn), ())| (time, drawn)).collect();
+    tx.plan(|plan| keys.iter().for_each(|key| drop(plan.row(&REPORTS, key))))?;
+    let mut found = Vec::with_capacity(keys.len());
+    for key in &keys {
+        found.extend(REPORTS.peek(tx, key)?);
+    }
+    Ok((found, keys.last().copied().filter(|_| more)))
+}
+
+/// The report as it is shown, unless its video is gone.
+fn as_shown(
+    tx: &mut Tx<'_>,
+    mut report: Report,
+    closing: &closing::ClosingChannels,
+) -> Result<Option<Report>, Error> {
+    let video = VIDEOS.peek_shared(tx, &report.video_id)?;
+    if video.is_none_or(|video| closing.holds(&video.head.channel)) {
+        return Ok(None);
+    }
+    if let Some(account) = &report.account
+        && ACCOUNTS.peek(tx, account)?.is_none_or(|account| account.closed)
+    {
+        report.account = None;
+    }
+    Ok(Some(report))
 }
 
 /// Removes at most `most` reports of a video that is gone, and says whether there are more.
