@@ -97,7 +97,8 @@ const INSERT: Operation = Operation {
 };
 
 fn thread_form<'c>(call: &'c Call<'_>, state: Moderation, tells_state: bool) -> ThreadForm<'c> {
-    ThreadForm { comments: comments::form(call, tells_state), parts: &call.parts, state }
+    let comments = comments::form(call, tells_state);
+    ThreadForm { comments, parts: &call.parts, state, shows_replies: true }
 }
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -150,6 +151,7 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
             return Err(Error::Rule(&rules::REPLY_UNSUPPORTED));
         }
         let shows_replies = sight::shows_replies(tx, &top, viewer)?;
+        let form = ThreadForm { shows_replies, ..form };
         let replies = replies.get(id).filter(|_| shows_replies);
         let replies = replies.map(Vec::as_slice).unwrap_or_default();
         found.push(render::render(tx, id, &top, replies, &form)?);

@@ -27,6 +27,8 @@ pub(super) struct ThreadForm<'c> {
     pub(super) parts: &'c [&'static str],
     /// The state of the replies that it holds.
     pub(super) state: Moderation,
+    /// True if the caller is shown what others replied.
+    pub(super) shows_replies: bool,
 }
 
 /// The replies that threads hold, as a request asks for them: by the ids of those that hold any.
@@ -188,7 +190,8 @@ fn snippet(
     }
     out.json("topLevelComment", &render::write(id, top, true, &form.comments, around).text);
     out.flag("canReply", is_published && input.is_open);
-    out.value("totalReplyCount", &input.counts.of(Moderation::Published));
+    let replies = if form.shows_replies { input.counts.of(Moderation::Published) } else { 0 };
+    out.value("totalReplyCount", &replies);
     out.flag("isPublic", is_published && input.is_shown && input.is_open);
     out.end()
 }

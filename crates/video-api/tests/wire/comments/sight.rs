@@ -71,8 +71,8 @@ async fn check_by_id(service: &Service, thread: &Thread, viewer: Viewer, what: &
         assert_eq!((status, ids(&told).len()), (200, usize::from(found)), "{what}: {told}");
     }
     let [is_found, _] = found;
-    let target = format!("/commentThreads?part=id&id={}", thread.top);
-    let status = get(service, viewer, &target).await.0;
+    let target = format!("/commentThreads?part=id,snippet&id={}", thread.top);
+    let (status, top) = get(service, viewer, &target).await;
     assert_eq!(status, if is_found { 200 } else { 404 }, "{what}: {target}");
     let target = format!("/comments?part=id&parentId={}", thread.top);
     let (status, told) = get(service, viewer, &target).await;
@@ -81,6 +81,9 @@ async fn check_by_id(service: &Service, thread: &Thread, viewer: Viewer, what: &
         let is_seen = viewer.is_owner || thread.states == [PUBLISHED; 2];
         assert_eq!(ids(&told).len(), usize::from(is_seen), "{what}: {target}");
         assert_eq!(told["pageInfo"]["totalResults"], usize::from(is_seen), "{what}: {target}");
+        let [_, reply] = thread.states;
+        let counted = usize::from(is_seen && reply == PUBLISHED);
+        assert_eq!(top["items"][0]["snippet"]["totalReplyCount"], counted, "{what}: {top}");
     }
 }
 
