@@ -4,6 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use triptych_core::id::Ids;
 
+use super::thumbnail;
+
 fn random<const N: usize>(ids: &mut dyn Ids) -> String {
     let mut bytes = [0; N];
     ids.fill(&mut bytes);
@@ -63,6 +65,12 @@ pub fn picture(ids: &mut dyn Ids) -> String {
 pub fn is_plain(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// Returns whether text may be the id of a video in a seed file: one name in the addresses of pictures is that of none.
+#[must_use]
+pub fn is_video(text: &str) -> bool {
+    is_plain(text) && text != thumbnail::NONE
 }
 
 /// Returns whether text may be the id of a channel in a seed file: its special playlists and their items are named by it.

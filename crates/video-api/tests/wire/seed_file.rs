@@ -172,6 +172,11 @@ fn an_id_that_would_name_something_else_in_an_address_is_refused_with_its_path()
         assert!(told.starts_with("playlists[0]: Invalid value at 'id'"), "{id}: {told}");
     }
     assert_eq!(refusal("playlists", &list("PL-a_9")), Ok(()));
+    let told = refusal("videos", &list("none")).unwrap_err();
+    assert!(told.starts_with("videos[0]: Invalid value at 'id'"), "{told}");
+    for id in ["nonet", "None", "a.b"] {
+        assert_eq!(refusal("videos", &list(id)), Ok(()), "{id}");
+    }
     for id in ["UC.x", "alice", "UUx", "UC x"] {
         let account = json!({"id": "z", "channel": {"id": id, "title": "Z"}});
         let told = refusal_of(&json!({"accounts": [account]})).unwrap_err();

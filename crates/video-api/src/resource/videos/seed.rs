@@ -191,10 +191,10 @@ fn video(
     ids: &mut dyn Ids,
 ) -> Result<bool, Error> {
     let id = seed.id.clone().unwrap_or_else(|| id::video(ids));
-    if !id::is_plain(&id) {
+    if !id::is_video(&id) {
         return Err(Error::InvalidField {
             path: "id".into(),
-            expected: "letters, digits, -, _ and .",
+            expected: "letters, digits, -, _ and ., and not none",
         });
     }
     if VIDEOS.get(tx, &id)?.is_some() {
