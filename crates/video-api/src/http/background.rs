@@ -79,11 +79,12 @@ impl VideoApi {
         if self.0.upkeep.is_shared() {
             return;
         }
-        match cascade::removals(&mut Tx::new(&*self.0.store)) {
+        let store = Arc::clone(&self.0.store);
+        tokio::task::spawn_blocking(move || match cascade::removals(&mut Tx::new(&*store)) {
             Ok(0) => {}
             Ok(jobs) => tracing::info!(jobs, "what was deleted goes on being removed"),
             Err(error) => tracing::warn!(%error, "what is still to be removed cannot be told"),
-        }
+        });
     }
 
     /// Returns whether anybody but the work beside the requests holds the service: else it is being stopped, and the next start goes on.

@@ -27,7 +27,7 @@ const COMMENTS_STEP: usize = 30;
 /// # Errors
 /// As the store.
 pub fn removals(tx: &mut Tx<'_>) -> Result<usize, Error> {
-    let mut jobs = 0;
+    let mut jobs = garbage::pending(tx)?;
     for kind in Cascade::ALL.into_iter().filter(|kind| *kind != Cascade::Visibility) {
         jobs += cascade::pending(tx, kind)?.len();
     }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{KeyValue, Memory, Span, run_blocking};
+use triptych_core::kv::{KeyValue, Memory, Span, StoreError, Tx, run_blocking};
 use video_api::resource::cascade;
+use video_api::resource::channels::record::Id;
+use video_api::resource::playlists::record::PLAYLIST_GARBAGE;
 
 use crate::service::{Service, ask};
 
@@ -239,4 +241,23 @@ async fn a_deleted_playlist_takes_the_activities_of_its_items_along() {
     let left: Vec<_> =
         tables_with(&store, "PLx").into_iter().filter(|table| *table < 0x80).collect();
     assert_eq!(left, [0_u8; 0]);
+}
+
+#[tokio::test]
+async fn playlists_whose_items_are_still_to_be_removed_are_told_as_other_removals_are() {
+    let (_, store) = service().await;
+    let removals = || cascade::removals(&mut Tx::new(&*store)).unwrap();
+    assert_eq!(removals(), 0);
+    run_blocking(&*store, &mut SeededIds::from_number(9), 1, |tx, _| {
+        for playlist in ["PLa", "PLb"] {
+            PLAYLIST_GARBAGE.put(tx, &playlist.to_owned(), &Id("UCx".to_owned()));
+        }
+        Ok::<_, StoreError>(())
+    })
+    .unwrap();
+    assert_eq!(removals(), 2);
+    assert!(step(&store));
+    assert_eq!(removals(), 1);
+    finish(&store);
+    assert_eq!(removals(), 0);
 }

@@ -11,6 +11,18 @@ use crate::resource::playlists::record::{PLAYLIST_GARBAGE, PLAYLISTS};
 /// Number of rows that one step of [`sweep`] removes.
 const SWEEP_STEP: usize = 60;
 
+/// The most playlists that [`pending`] counts.
+const PENDING_MAX: usize = 1_000;
+
+/// Number of playlists that are gone and whose rows are not, the first ones of many.
+///
+/// # Errors
+/// As the store.
+pub fn pending(tx: &mut Tx<'_>) -> Result<usize, Error> {
+    let (gone, _) = PLAYLIST_GARBAGE.scan(tx, &PLAYLIST_GARBAGE.span(&()), PENDING_MAX)?;
+    Ok(gone.len())
+}
+
 /// Removes rows of playlists that are gone, at most one step; says whether there is more to do.
 ///
 /// # Errors
