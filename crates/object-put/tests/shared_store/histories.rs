@@ -235,7 +235,7 @@ fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_los
             },
             // For longer than any instance waits for another.
             &mut |instances| {
-                pause_keeper(instances).unwrap();
+                pause_keeper(instances, |_| {}).unwrap();
             },
             &mut |_| (0..server.falls()).for_each(|number| server.fall(number).unwrap()),
             &mut |instances| {

@@ -378,7 +378,15 @@ fn a_clock_that_is_set_in_the_store_is_that_of_all_instances_and_of_those_that_c
 fn one_instance_does_the_work_by_the_clock_until_it_is_paused_for_too_long() {
     let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let instances = started(&server, &folder);
-    let (first, second) = pause_keeper(&instances).unwrap();
+    let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
+    assert_eq!(clients[0].put("kept", &[], b"kept").unwrap().status, 200);
+    let ask_others = |paused: usize| {
+        for other in (0..INSTANCES).filter(|place| *place != paused) {
+            let answer = clients[other].ask("GET", "/open/kept", &[], b"").unwrap();
+            assert_eq!((answer.status, answer.body.as_slice()), (200, b"kept".as_slice()));
+        }
+    };
+    let (first, second) = pause_keeper(&instances, ask_others).unwrap();
     let is_keeper = |number: &usize| instances[*number].is_keeper().unwrap();
     until(|| (!is_keeper(&first)).then_some(())).unwrap();
     assert!(is_keeper(&second));

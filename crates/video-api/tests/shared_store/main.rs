@@ -291,7 +291,15 @@ fn nothing_acknowledged_is_lost_or_twice_when_instances_are_killed_and_paused_an
             &mut |instances, _| kill(0, instances),
             // For longer than any instance waits for another; writers wait for it, and the others serve.
             &mut |instances, _| {
-                pause_keeper(instances).unwrap();
+                let ask_others = |paused: usize| {
+                    let others = (0..INSTANCES).filter(|place| *place != paused);
+                    for other in others.map(|place| instances[place].client()) {
+                        let path = "/youtube/v3/channels?part=id&mine=true";
+                        let found = other.ask("GET", path, &[ALICE], b"");
+                        assert_eq!(found.unwrap().status, 200);
+                    }
+                };
+                pause_keeper(instances, ask_others).unwrap();
             },
             &mut |_, server| (0..falls).for_each(|number| server.fall(number).unwrap()),
         ],

@@ -302,11 +302,14 @@ impl Client {
 }
 
 /// Pauses the one of some instances that keeps their store up until another does, which is for longer than any waits for another, and wakes it
-/// again. Gives the places of the two.
+/// again; `meanwhile` runs as soon as it is paused, with its place. Gives the places of the two.
 ///
 /// # Errors
 /// As [`Instance::pause`]; where nobody keeps the store up, or nobody else takes that over.
-pub fn pause_keeper(instances: &[Instance]) -> std::io::Result<(usize, usize)> {
+pub fn pause_keeper(
+    instances: &[Instance],
+    meanwhile: impl FnOnce(usize),
+) -> std::io::Result<(usize, usize)> {
     let keeper = |but: Option<usize>| {
         let mut others = instances.iter().enumerate().filter(|(place, _)| Some(*place) != but);
         others.find(|(_, instance)| instance.is_keeper().unwrap_or(false)).map(|(place, _)| place)
@@ -315,6 +318,7 @@ pub fn pause_keeper(instances: &[Instance]) -> std::io::Result<(usize, usize)> {
     let first = until(|| keeper(None)).ok_or_else(nobody)?;
     let paused = instances.get(first).ok_or_else(nobody)?;
     paused.pause()?;
+    meanwhile(first);
     let second = until(|| keeper(Some(first)));
     paused.wake()?;
     Ok((first, second.ok_or_else(nobody)?))
