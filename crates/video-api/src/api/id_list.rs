@@ -74,14 +74,14 @@ pub(crate) fn slice<T>(
         }
     };
     let end = end.min(total);
-    let print = |direction, position: usize, at: usize| {
-        let position = u32::try_from(position).unwrap_or(u32::MAX);
+    let print = |direction, at: usize| {
         let (rank, _) = found.get(at)?;
-        Some(PageToken::print(direction, position, rank, binding))
+        // Nobody reads a place from a token that holds a rank.
+        Some(PageToken::print(direction, 0, rank, binding))
     };
     let has_page = start < end;
-    let next = (has_page && end < total).then(|| print(Direction::Next, end, end - 1));
-    let previous = (has_page && start > 0).then(|| print(Direction::Previous, start, start));
+    let next = (has_page && end < total).then(|| print(Direction::Next, end - 1));
+    let previous = (has_page && start > 0).then(|| print(Direction::Previous, start));
     let paging =
         Paging { next: next.flatten(), previous: previous.flatten(), total: total as u64, size };
     let page = found.into_iter().take(end).skip(start);

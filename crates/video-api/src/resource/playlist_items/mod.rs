@@ -155,7 +155,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         (Place::Timed(special), Some(video)) => {
             let timed = opened.timed(call, *special);
             let found = timed.of_video(tx, video)?.into_iter();
-            let found = found.map(|found| (found.1.rank(), found)).collect();
+            let found = found.map(|found| (timed.rank(&found.1), found)).collect();
             let (page, paging) = id_list::slice(call, found, size, binding)?;
             for (position, entry) in &page {
                 let number = Number::Timed(&entry.number);

@@ -36,17 +36,6 @@ pub struct Entry {
     pub item: PlaylistItem,
 }
 
-impl Entry {
-    /// Its rank in its list: the latest comes first.
-    pub(super) fn rank(&self) -> Vec<u8> {
-        let (time, drawn) = match parse_history(&self.number) {
-            Some((time, drawn, _)) => (time, drawn),
-            None => (latest_first(self.item.added.micros()), 0),
-        };
-        [time.to_be_bytes(), drawn.to_be_bytes()].concat()
-    }
-}
-
 /// A page of entries.
 #[derive(Debug)]
 pub struct Entries {
@@ -165,6 +154,21 @@ impl TimeOrderedPlaylist<'_> {
         })
     }
 
+    /// The rank of an entry in the list: the latest comes first, and two plays of one moment are told apart.
+    pub(super) fn rank(&self, entry: &Entry) -> Vec<u8> {
+        let time = latest_first(entry.item.added.micros());
+        let drawn = match self.special {
+            SystemPlaylist::History => {
+                parse_history(&entry.number).map_or(0, |(_, drawn, _)| drawn)
+            }
+            SystemPlaylist::Uploads
+            | SystemPlaylist::Likes
+            | SystemPlaylist::Later
+            | SystemPlaylist::Favorites => 0,
+        };
+        [time.to_be_bytes(), drawn.to_be_bytes()].concat()
+    }
+
     /// The entries of this video with their positions; of a watch history, those among its latest 5,000 entries.
     ///
     /// # Errors
@@ -247,5 +251,16 @@ mod tests {
         let number = history_number(7, 255, "a-b-c");
         assert_eq!(parse_history(&number), Some((7, 255, "a-b-c".into())));
         assert_eq!(parse_history("zz"), None);
+    }
+
+    #[test]
+    fn a_video_whose_id_looks_like_an_entry_of_the_history_has_the_rank_of_its_time_among_uploads()
+    {
+        let caller = Caller::default();
+        let list = |special| TimeOrderedPlaylist { special, channel: "UCx", caller: &caller };
+        let entry = entry(history_number(7, 255, "a"), "a".into(), 1_000);
+        let rank = |drawn: u64| [latest_first(1_000).to_be_bytes(), drawn.to_be_bytes()].concat();
+        assert_eq!(list(SystemPlaylist::Uploads).rank(&entry), rank(0));
+        assert_eq!(list(SystemPlaylist::History).rank(&entry), rank(255));
     }
 }
