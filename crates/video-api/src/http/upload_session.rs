@@ -82,7 +82,7 @@ impl VideoApi {
         let new = NewSession {
             operation: checked.operation.name,
             query,
-            caller: &serde_json::to_string(&opening).unwrap_or_default(),
+            opening: &serde_json::to_string(&opening).unwrap_or_default(),
             metadata: &metadata,
             media_type,
             file_name: file_name.as_deref(),
@@ -240,7 +240,7 @@ impl VideoApi {
         session: Session,
     ) -> Result<ApiResponse, Error> {
         let opening: Opening =
-            serde_json::from_str(&session.caller).map_err(|_| SessionError::Absent)?;
+            serde_json::from_str(&session.opening).map_err(|_| SessionError::Absent)?;
         let metadata = session::text(&mut Tx::new(&*self.0.store), id, SessionText::Metadata)?;
         let mut opened = ApiRequest::new(
             "POST",

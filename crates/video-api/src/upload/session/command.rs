@@ -133,7 +133,7 @@ mod tests {
         Session {
             operation: "videos.insert".into(),
             query: String::new(),
-            caller: String::new(),
+            opening: String::new(),
             media_type: None,
             file_name: None,
             total,

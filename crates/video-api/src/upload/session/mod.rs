@@ -36,8 +36,9 @@ pub struct Session {
     pub operation: String,
     /// The query of the request that opened it, without secrets.
     pub query: String,
-    /// Identity that opened it, as the shell writes it: a session carries its own authorization, as its id does.
-    pub caller: String,
+    /// What its end needs of the request that opened it, as the shell writes it: a session carries its own authorization, as its id does.
+    #[serde(rename = "caller")]
+    pub opening: String,
     /// Type that the media is said to have (`X-Upload-Content-Type`).
     pub media_type: Option<String>,
     /// Name of the file (`Slug`).
@@ -112,8 +113,8 @@ pub struct NewSession<'r> {
     pub operation: &'r str,
     /// The query, without secrets.
     pub query: &'r str,
-    /// Identity of the caller, as the shell writes it.
-    pub caller: &'r str,
+    /// What the end of the session needs of this request, as the shell writes it.
+    pub opening: &'r str,
     /// The metadata, at most [`super::related::METADATA_BYTES_MAX`] long.
     pub metadata: &'r [u8],
     /// `X-Upload-Content-Type`.
@@ -147,7 +148,7 @@ pub fn open(
     let session = Session {
         operation: new.operation.to_owned(),
         query: new.query.to_owned(),
-        caller: new.caller.to_owned(),
+        opening: new.opening.to_owned(),
         media_type: new.media_type.map(str::to_owned),
         file_name: new.file_name.map(str::to_owned),
         total: new.total,

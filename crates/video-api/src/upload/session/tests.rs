@@ -10,7 +10,7 @@ const K: u64 = PIECE_BYTES_MULTIPLE;
 const NEW_SESSION: NewSession<'_> = NewSession {
     operation: "videos.insert",
     query: "part=snippet",
-    caller: "alice",
+    opening: "alice",
     metadata: b"{}",
     media_type: Some("video/mp4"),
     file_name: None,
@@ -22,7 +22,7 @@ fn session(received: u64, total: Option<u64>) -> Session {
     Session {
         operation: String::new(),
         query: String::new(),
-        caller: String::new(),
+        opening: String::new(),
         media_type: None,
         file_name: None,
         total,
