@@ -145,6 +145,10 @@ async fn the_key_of_a_directory_bucket_may_be_named_by_id_and_by_arn() {
         }
         let again = world.send(&control(&then)).await;
         assert_eq!(again.status, 200, "the same key by its other name: {}", again.text());
+        for put in [put(), named(&first), named(&then)] {
+            let put = world.send(&put).await;
+            assert_eq!(put.status, 200, "{then} behind a session: {}", put.text());
+        }
         let other = world.send(&control(&arn("other"))).await;
         assert_eq!(other.status, 400, "a second key");
     }

@@ -25,7 +25,9 @@ impl KeyServiceKind {
     /// Tells whether two ARNs are of one key, where the account of either may have been made up from an id.
     #[must_use]
     pub fn is_same(self, one: &KeyArn, other: &KeyArn) -> bool {
-        one == other || (self == Self::Remote && one.id == other.id)
+        // The keys of several regions may share an id.
+        one == other
+            || (self == Self::Remote && (&one.region, &one.id) == (&other.region, &other.id))
     }
 }
 
@@ -80,6 +82,30 @@ pub trait KeyManager: Send + Sync {
         account: &'a str,
     ) -> KeyFuture<'a, SecretKey>;
 
-    /// Tells whether asking costs a call over the network: then the state of a key is not asked for where a bucket key is at hand.
-    fn is_remote(&self) -> bool;
+    /// Its kind. Asking a remote one costs a call over the network, so that the state of a key is not asked for where a bucket key is at hand.
+    fn kind(&self) -> KeyServiceKind;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_account_of_a_key_that_is_known_by_its_id_is_made_up() {
+        let key = |region: &str, account: &str, id: &str| KeyArn {
+            region: region.to_owned(),
+            account: account.to_owned(),
+            id: id.to_owned(),
+        };
+        let own = key("us-east-1", "111122223333", "mrk-1");
+        for (other, embedded, remote) in [
+            (own.clone(), true, true),
+            (key("us-east-1", "444455556666", "mrk-1"), false, true),
+            (key("us-east-1", "111122223333", "mrk-2"), false, false),
+            (key("eu-west-1", "111122223333", "mrk-1"), false, false),
+        ] {
+            assert_eq!(KeyServiceKind::Embedded.is_same(&own, &other), embedded, "{other}");
+            assert_eq!(KeyServiceKind::Remote.is_same(&own, &other), remote, "{other}");
+        }
+    }
 }

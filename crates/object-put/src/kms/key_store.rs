@@ -72,9 +72,9 @@ impl KeyStore<'_> {
                 KMS_ALIASES.get(tx, &(owner.to_owned(), alias.clone()))?.ok_or_else(missing)?.0
             }
             KeyName::Managed(_) => {
-                let alias = Dialect::Store.names().managed_alias.to_owned();
-                let missing = || not_found(format!("Alias {alias} is not found."));
-                KMS_ALIASES.get(tx, &(owner.to_owned(), alias.clone()))?.ok_or_else(missing)?.0
+                let alias = managed_alias(owner);
+                let missing = || not_found(format!("Alias {} is not found.", alias.1));
+                KMS_ALIASES.get(tx, &alias)?.ok_or_else(missing)?.0
             }
         };
         let found = KMS_KEYS.get_shared(tx, &id)?;
@@ -122,30 +122,46 @@ impl KeyStore<'_> {
         }
     }
 
-    /// As [`KeyStore::usable`] for a new data key: the key that the provider manages is made where it is missing.
+    /// As [`KeyStore::usable`] for a new data key; `None` for the key that the provider manages where it is still to be made.
     ///
     /// # Errors
     /// Those of [`KeyStore::usable`].
-    pub fn usable_or_managed(
+    pub fn for_data_key(
         &self,
         tx: &mut Tx<'_>,
         name: &KeyName,
         account: &str,
-        ids: &mut dyn Ids,
-    ) -> Result<Arc<KmsKey>, Error> {
+    ) -> Result<Option<Arc<KmsKey>>, Error> {
         if let KeyName::Managed(owner) = name {
             // Nobody but its account uses it.
             if owner != account {
                 return Err(Error::AccessDenied);
             }
-            let alias = (owner.clone(), Dialect::Store.names().managed_alias.to_owned());
-            if KMS_ALIASES.get(tx, &alias)?.is_none() {
-                let key = KmsKey { managed: true, ..self.new_key(owner, ids) };
-                KMS_KEYS.put(tx, &key.arn.id, &key);
-                KMS_ALIASES.put(tx, &alias, &KeyId(key.arn.id.clone()));
+            if KMS_ALIASES.get(tx, &managed_alias(owner))?.is_none() {
+                return Ok(None);
             }
         }
-        self.usable(tx, name, account, "GenerateDataKey")
+        self.usable(tx, name, account, "GenerateDataKey").map(Some)
+    }
+
+    /// The key that the provider manages for `account`, which is made where it is missing.
+    ///
+    /// # Errors
+    /// Those of [`KeyStore::usable`].
+    pub fn managed(
+        &self,
+        tx: &mut Tx<'_>,
+        account: &str,
+        ids: &mut dyn Ids,
+    ) -> Result<Arc<KmsKey>, Error> {
+        let name = KeyName::Managed(account.to_owned());
+        if let Some(key) = self.for_data_key(tx, &name, account)? {
+            return Ok(key);
+        }
+        let key = KmsKey { managed: true, ..self.new_key(account, ids) };
+        KMS_KEYS.put(tx, &key.arn.id, &key);
+        KMS_ALIASES.put(tx, &managed_alias(account), &KeyId(key.arn.id.clone()));
+        Ok(Arc::new(key))
     }
 
     /// A new key of `account`, not yet in the store.
@@ -222,6 +238,11 @@ impl KeyStore<'_> {
         let opened = self.roots.unwrap(wrapped, &generation_context(&key.arn, number));
         opened.map(|own| Keyring::new(&own)).map_err(|_| Error::Damaged)
     }
+}
+
+/// The row of the alias of the key that the provider manages for `account`.
+fn managed_alias(account: &str) -> (String, String) {
+    (account.to_owned(), Dialect::Store.names().managed_alias.to_owned())
 }
 
 fn generation_context(arn: &KeyArn, number: usize) -> Vec<u8> {
@@ -388,10 +409,13 @@ mod tests {
         let (keys, mut tx) = (store(&roots), Tx::new(&memory));
         let name = KeyName::Managed(OWN.to_owned());
         assert!(keys.usable(&mut tx, &name, OWN, "Decrypt").is_err());
-        let made = keys.usable_or_managed(&mut tx, &name, OWN, &mut ids).unwrap();
+        assert_eq!(keys.for_data_key(&mut tx, &name, OWN), Ok(None));
+        let denied = Err(Error::AccessDenied);
+        assert_eq!(keys.for_data_key(&mut tx, &name, OTHER), denied);
+        let made = keys.managed(&mut tx, OWN, &mut ids).unwrap();
         assert!(made.managed && is_uuid(&made.arn.id), "{made:?}");
-        assert_eq!(keys.usable_or_managed(&mut tx, &name, OWN, &mut ids), Ok(made));
-        let other = keys.usable_or_managed(&mut tx, &name, OTHER, &mut ids);
-        assert_eq!(other, Err(Error::AccessDenied));
+        assert_eq!(keys.managed(&mut tx, OWN, &mut ids), Ok(Arc::clone(&made)));
+        assert_eq!(keys.for_data_key(&mut tx, &name, OWN), Ok(Some(made)));
+        assert_eq!(keys.for_data_key(&mut tx, &name, OTHER), denied);
     }
 }

@@ -5,6 +5,7 @@ use triptych_core::kv::Tx;
 
 use crate::error::Error;
 use crate::kms::context;
+use crate::kms::key_manager::KeyServiceKind;
 use crate::kms::key_name::{KeyArn, KeyName};
 use crate::operation::encryption::{
     self, BUCKET_KEY, EncryptionChoice, EncryptionRequest, KEY, KmsChoice, MODE,
@@ -28,7 +29,7 @@ impl EncryptionRequest {
         call: &ReadCall<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<Option<KeyArn>, Error> {
-        let of_bucket = key_of_bucket(call, tx)?;
+        let of_bucket = key_of_bucket(&BucketEncryption::of_bucket(tx, call.bucket()?)?).cloned();
         if self.mode == Some(BucketMode::KeyManagement) && self.key.is_none() {
             return Err(differs("The key of a session with store:kms must be named."));
         }
@@ -45,11 +46,12 @@ impl EncryptionRequest {
         call: &ReadCall<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<EncryptionChoice, Error> {
-        let of_bucket = key_of_bucket(call, tx)?;
+        let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
+        let of_bucket = key_of_bucket(&default);
         // One that was asked for before the bucket was there settles nothing.
         let session = call.caller.session().filter(|session| session.bucket.is_some());
         let key = match session {
-            None => self.settle(call, of_bucket.clone(), of_bucket.as_ref())?,
+            None => self.settle(call, of_bucket.cloned(), of_bucket)?,
             Some(session) => {
                 let own = self.settle(call, session.key.clone(), session.key.as_ref())?;
                 if own != session.key {
@@ -65,7 +67,7 @@ impl EncryptionRequest {
         };
         encryption::check_kms(call.caller, &["kms:GenerateDataKey", "kms:Decrypt"])?;
         Ok(EncryptionChoice::KeyManagement(KmsChoice {
-            key: name_of(key, call, tx)?,
+            key: name_of(key, &default, call.settings.key_service)?,
             account: call.caller.account().map(|account| account.id.clone()).unwrap_or_default(),
             context: context::EncryptionContext::default(),
             bucket_key: true,
@@ -128,21 +130,23 @@ impl EncryptionRequest {
 }
 
 /// The key-management key of a directory bucket's default encryption, where that is its mode.
-fn key_of_bucket(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Option<KeyArn>, Error> {
-    let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
-    Ok(match (default.mode, default.key) {
+const fn key_of_bucket(default: &BucketEncryption) -> Option<&KeyArn> {
+    match (default.mode, &default.key) {
         (BucketMode::KeyManagement, Some(KeyName::Arn(arn))) => Some(arn),
         _ => None,
-    })
+    }
 }
 
-/// The name by which the key service is asked for the key of a directory bucket.
-fn name_of(key: KeyArn, call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<KeyName, Error> {
-    let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
-    let key = KeyName::Arn(key);
-    let is_default = default.key.as_ref() == Some(&key);
-    let name = default.name_of_key(call.settings.key_service)?.filter(|_| is_default);
-    Ok(name.unwrap_or(key))
+/// The name by which `service` is asked for the key of a directory bucket: a session may know it by another one than the bucket by now.
+fn name_of(
+    key: KeyArn,
+    default: &BucketEncryption,
+    service: KeyServiceKind,
+) -> Result<KeyName, Error> {
+    let is_default =
+        matches!(&default.key, Some(KeyName::Arn(own)) if service.is_same(own, &key));
+    let name = default.name_of_key(service)?.filter(|_| is_default);
+    Ok(name.unwrap_or(KeyName::Arn(key)))
 }
 
 /// The customer-managed key that a text names by id or ARN.

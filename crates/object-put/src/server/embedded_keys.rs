@@ -8,14 +8,13 @@ use triptych_core::time::Clock;
 
 use crate::body::encryption::Keyring;
 use crate::body::object_key::SecretKey;
-use crate::error::{Error, KmsFault};
 use crate::kms::context::EncryptionContext;
-use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyIdentity, KeyManager};
+use crate::kms::key_manager::{
+    GeneratedKey, KeyFuture, KeyIdentity, KeyManager, KeyServiceKind,
+};
 use crate::kms::key_name::{KeyArn, KeyName};
 use crate::kms::key_store::KeyStore;
 
-/// The operation that a key is asked for here.
-const OPERATION: &str = "GenerateDataKey";
 /// Attempts of a transaction while others win.
 const ATTEMPTS_MAX: u32 = 64;
 
@@ -51,16 +50,15 @@ impl KeyManager for EmbeddedKeys {
         Box::pin(async move {
             let mut ids = self.ids.clone();
             // A look, as of any use of a key; the one that the provider manages may still have to be made.
-            let found = self.now().usable(&mut Tx::new(&*self.store), name, account, OPERATION);
-            let is_missing = matches!(found, Err(Error::Kms { fault: KmsFault::NotFound, .. }));
-            let key = match name {
-                KeyName::Managed(_) if is_missing => {
+            let found = self.now().for_data_key(&mut Tx::new(&*self.store), name, account)?;
+            let key = match found {
+                Some(key) => key,
+                None => {
                     run(&*self.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-                        self.now().usable_or_managed(tx, name, account, ids)
+                        self.now().managed(tx, account, ids)
                     })
                     .await?
                 }
-                _ => found?,
             };
             self.now().generate_data_key(&key, context, &mut ids)
         })
@@ -79,7 +77,7 @@ impl KeyManager for EmbeddedKeys {
         Box::pin(std::future::ready(opened))
     }
 
-    fn is_remote(&self) -> bool {
-        false
+    fn kind(&self) -> KeyServiceKind {
+        KeyServiceKind::Embedded
     }
 }

@@ -14,7 +14,7 @@ use crate::body::object_key::{BodyKey, ObjectKey, SecretKey};
 use crate::error::Error;
 use crate::kms::bucket_key::KeyCache;
 use crate::kms::context::EncryptionContext;
-use crate::kms::key_manager::{GeneratedKey, KeyManager};
+use crate::kms::key_manager::{GeneratedKey, KeyManager, KeyServiceKind};
 use crate::kms::key_name::KeyName;
 use crate::operation::encryption::{EncryptionChoice, KmsChoice, NewObjectKey};
 use crate::store::object_encryption::{
@@ -163,7 +163,7 @@ impl ObjectKeys {
             async move { manager.generate_data_key(&name, &context, &account).await }
         };
         let (made, is_new) = self.once(&self.sealing, &key, call).await?;
-        if !is_new && !self.manager.is_remote() {
+        if !is_new && self.manager.kind() == KeyServiceKind::Embedded {
             let now = self.manager.describe(&own.key, &own.account).await?;
             // An alias that points to another key by now, or a key that was made anew under its id.
             if now != made.by {
@@ -183,7 +183,7 @@ impl ObjectKeys {
             }
         };
         let (opened, is_new) = self.once(&self.opening, own, call).await?;
-        if !is_new && !self.manager.is_remote() {
+        if !is_new && self.manager.kind() == KeyServiceKind::Embedded {
             self.manager.describe(&opened.sealed_by, &own.account).await?;
         }
         Ok(opened.key)
@@ -294,8 +294,8 @@ mod tests {
             Box::pin(self.answer(secret()))
         }
 
-        fn is_remote(&self) -> bool {
-            true
+        fn kind(&self) -> KeyServiceKind {
+            KeyServiceKind::Remote
         }
     }
 

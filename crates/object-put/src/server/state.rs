@@ -10,7 +10,7 @@ use triptych_core::kv::{KeyValue, StoreError, Tx};
 use triptych_core::time::{Clock, SystemClock};
 
 use crate::body::encryption::Keyring;
-use crate::kms::key_manager::{KeyManager, KeyServiceKind};
+use crate::kms::key_manager::KeyManager;
 use crate::maintenance::seed::{DEFAULT_REGION, Seed};
 use crate::operation::Settings;
 use crate::request::dialect::Dialect;
@@ -92,7 +92,6 @@ impl Builder {
     #[must_use]
     pub fn key_service(mut self, remote: RemoteKeyService) -> Self {
         self.key_service = Some(remote);
-        self.settings.key_service = KeyServiceKind::Remote;
         self
     }
 
@@ -223,6 +222,7 @@ impl Builder {
             Some(remote) => Arc::new(KeyService { remote, clock: self.clock.clone() }),
             None => embedded.clone(),
         };
+        self.settings.key_service = manager.kind();
         let keys = ObjectKeys::new(manager, keyring.clone(), self.clock.clone());
         let sessions = SessionCache::new(keyring.clone());
         ObjectPut(Arc::new(Inner {
