@@ -439,6 +439,7 @@ async fn rules_of_a_bucket_let_pages_of_other_origins_read_every_answer() {
     }
     for (head, named) in [
         (ask("http://a.example", "get", ""), "Invalid Access-Control-Request-Method: get"),
+        (ask("http://a.example", "", ""), "Invalid Access-Control-Request-Method: null"),
         (
             "OPTIONS /open/k HTTP/1.1\r\norigin: http://a.example".to_owned(),
             "Invalid Access-Control-Request-Method: null",

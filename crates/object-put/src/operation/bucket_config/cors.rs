@@ -63,7 +63,7 @@ pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let Some(cors) = Cors::of_bucket(tx, bucket.id)? else {
         return refused("CORS is not enabled for this bucket.", "BUCKET");
     };
-    if method.is_none() {
+    if request.method.is_empty() {
         return Err(CorsRequest::names_no_method("null"));
     }
     match cors.headers(&request) {
