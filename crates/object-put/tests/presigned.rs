@@ -11,9 +11,11 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
 use object_put::operation::Run;
+use object_put::operation::put_headers::HEADERS;
 use object_put::operation::table::{OPERATIONS, is_subresource, named};
 use object_put::request::fields::Fields;
 use object_put::request::location::Target;
+use object_put::request::query::Query;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use service::{Answer, Draft, NOW, OWNER, World};
 use sha1::Sha1;
@@ -148,17 +150,19 @@ async fn put(world: &World, carried: &[(&str, &str)]) -> Answer {
     send(world, "PUT", &version_4("PUT", "/bkt/key", carried, &[]), "", "body").await
 }
 
-const CARRIED: [(&str, &str); 5] = [
+const CARRIED: [(&str, &str); 6] = [
     ("content-type", "text/x-own"),
     ("x-amz-acl", "public-read"),
     ("x-amz-meta-colour", "deep blue"),
     ("x-amz-storage-class", "STANDARD_IA"),
     ("x-amz-tagging", "a=1&b=2"),
+    ("x-robots-tag", "noindex"),
 ];
 
 async fn check_carried(world: &World) {
     let head = world.send(&Draft::new("HEAD", "/bkt/key", b"")).await;
     assert_eq!(head.header("content-type"), Some("text/x-own"));
+    assert_eq!(head.header("x-robots-tag"), Some("noindex"));
     assert_eq!(head.header("x-amz-meta-colour"), Some("deep blue"));
     assert_eq!(head.header("x-amz-storage-class"), Some("STANDARD_IA"));
     assert_eq!(world.fetch("/bkt/key").await.header("x-amz-tagging-count"), Some("2"));
@@ -179,6 +183,20 @@ async fn headers_in_the_query_of_a_presigned_url_are_those_of_the_request_in_bot
             assert_eq!(answer.status, 200, "version {version}: {}", answer.text());
             check_carried(&world).await;
         }
+    }
+}
+
+#[test]
+fn every_header_of_a_put_is_one_as_a_parameter_of_a_presigned_url_too() {
+    for rule in &HEADERS {
+        // How long a body is no URL says.
+        if rule.name == "content-length" {
+            continue;
+        }
+        let name = rule.name.replace("x-store-", "x-amz-");
+        let raw = format!("{name}=1&X-Amz-Signature=1&X-Amz-SignedHeaders=host;{name}");
+        let query = Query::parse(&raw).unwrap();
+        assert_eq!(query.headers().collect::<Vec<_>>(), [(name.as_str(), "1")]);
     }
 }
 
@@ -360,14 +378,13 @@ async fn nothing_that_names_another_operation_can_be_added_to_a_url_of_version_2
         if !(is_subresource(name) || row.name == "GetObject") || row.method == "OPTIONS" {
             continue;
         }
-        if name.starts_with("x-store-") {
-            continue;
-        }
+        let name = &*name.replace("x-store-", "x-amz-");
+        let value = if name.starts_with("x-amz-") { "/bkt/key" } else { "1" };
         let signed = version_2(row.method, path, &[]);
         let (first, rest) = name.split_at(1);
         let written = format!("%{:02X}{rest}", first.bytes().next().unwrap());
         for name in [name, &written] {
-            let target = format!("{signed}&{name}=1");
+            let target = format!("{signed}&{name}={value}");
             let answer = send(&world, row.method, &target, "", "").await;
             let code = answer.element("Code").unwrap_or_default();
             // A part of what names an operation, and what other kinds of bucket have, are refused before it is looked at who sends them.

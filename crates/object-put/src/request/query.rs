@@ -5,7 +5,7 @@ use crate::request::dialect::Dialect;
 use crate::request::percent::decoded_query;
 
 /// Headers beside the service's own that a presigned URL may carry as parameters.
-const HEADERS: [&str; 11] = [
+const HEADERS: [&str; 12] = [
     "cache-control",
     "content-disposition",
     "content-encoding",
@@ -17,6 +17,7 @@ const HEADERS: [&str; 11] = [
     "if-modified-since",
     "if-none-match",
     "if-unmodified-since",
+    "x-robots-tag",
 ];
 /// Parameters of the signature itself, after the dialect's prefix.
 const OF_SIGNATURE: [&str; 9] = [
