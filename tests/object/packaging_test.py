@@ -18,7 +18,7 @@ OF_OBJECT_STORES = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"}
 
 
 class Map:
-    """The members of an object, and which of them must be there: those whose name ends in an exclamation mark."""
+    """The members of an object, and which of them must be there: those whose name ends in an underscore."""
 
     def __init__(self, **members):
         self.members = members
@@ -42,15 +42,6 @@ class OneOf:
     def faults(self, value, place):
         each = [faults(form, value, place) for form in self.forms]
         return [] if [] in each else min(each, key=len)
-
-
-class Texts:
-    """An object of any names with texts: labels, environments."""
-
-    def faults(self, value, place):
-        if not isinstance(value, dict):
-            return [f"{place} is no object"]
-        return [f"{place}.{name} is no text" for name, member in value.items() if not isinstance(member, str)]
 
 
 class Named:
@@ -86,7 +77,7 @@ COMPOSE = Map(
             restart={"unless-stopped", "always", "no", "on-failure"},
             stop_grace_period=str,
             command=[str],
-            environment=Texts(),
+            environment=Named(str),
             volumes=[str],
             ports=[str],
             healthcheck=Map(test_=[str], interval=str, retries=int),
@@ -101,7 +92,7 @@ PROBE = Map(httpGet_=Map(path_=str, port_=str), periodSeconds=int)
 OF_SECRET = Map(secretKeyRef_=Map(name_=str, key_=str))
 OF_FIELD = Map(fieldRef_=Map(fieldPath_={"metadata.name"}))
 POD = Map(
-    metadata_=Map(labels_=Texts()),
+    metadata_=Map(labels_=Named(str)),
     spec_=Map(
         terminationGracePeriodSeconds=int,
         securityContext=Map(fsGroup=int),
@@ -122,7 +113,7 @@ POD = Map(
     ),
 )
 METADATA = Map(name_=str)
-SELECTOR = Map(matchLabels_=Texts())
+SELECTOR = Map(matchLabels_=Named(str))
 KUBERNETES = OneOf(
     Map(apiVersion_={"apps/v1"}, kind_={"Deployment"}, metadata_=METADATA, spec_=Map(replicas=int, selector_=SELECTOR, template_=POD)),
     Map(
@@ -135,7 +126,7 @@ KUBERNETES = OneOf(
         apiVersion_={"v1"},
         kind_={"Service"},
         metadata_=METADATA,
-        spec_=Map(clusterIP={"None"}, selector_=Texts(), ports_=[Map(name=str, port_=int, targetPort=str)]),
+        spec_=Map(clusterIP={"None"}, selector_=Named(str), ports_=[Map(name=str, port_=int, targetPort=str)]),
     ),
 )
 

@@ -51,7 +51,7 @@ fn a_directory_that_is_served_is_exported_as_of_one_moment_while_it_is_written()
     let before = std::thread::scope(|scope| {
         let writer = scope.spawn(|| write(client, &stop, &acknowledged));
         let at_least =
-            |most: usize| until(|| (acknowledged.load(Ordering::Acquire) >= most).then_some(()));
+            |least: usize| until(|| (acknowledged.load(Ordering::Acquire) >= least).then_some(()));
         at_least(20).unwrap();
         let before = acknowledged.load(Ordering::Acquire);
         done(&["export", &archive], &data, port);

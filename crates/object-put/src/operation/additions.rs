@@ -48,7 +48,7 @@ pub static ADDITIONS: &[AdditionRow] = &[
 #[must_use]
 pub fn page() -> String {
     let mut text = String::from(
-        "\nWhat a request brings along or meets costs more, each of them so much:\n\n| Beside the operation | Round trips |\n|---|---|\n",
+        "\nRound trips that come on top of those of the operation:\n\n| On top of the operation | Round trips |\n|---|---|\n",
     );
     for row in ADDITIONS {
         text.push_str(&format!("| {} | {} |\n", row.text, row.round_trips));

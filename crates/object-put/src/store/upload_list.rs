@@ -104,7 +104,7 @@ pub fn page(tx: &mut Tx<'_>, request: &UploadsRequest<'_>) -> Result<UploadsPage
             }
             span.from = Some(raw.to_vec());
             if let Some(group) = common_prefix(&key, request.prefix, request.delimiter) {
-                // What it stands for is not among the rows that follow.
+                // The next read begins behind the group; this page has no more of its rows.
                 span.from = Some(beyond(group, &[BEYOND]));
                 page.entries.push(UploadsEntry::Prefix(group.to_owned()));
                 continue;
