@@ -93,6 +93,60 @@ async fn an_access_point_that_another_instance_made_is_found_at_once() {
 }
 
 #[tokio::test]
+async fn a_bucket_that_is_not_there_costs_no_more_than_one_that_is() {
+    // Counted stores pass for those of another machine, which instances share.
+    let store = Arc::new(Counted::new(Arc::new(Memory::new())));
+    let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+    let world = World::on(store.clone(), blobs, NOW).await;
+    let anonymous = |target: &str| format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    let refused =
+        |target: &str| Draft { key: (service::OWNER.0, "wrong"), ..Draft::new("GET", target, b"") };
+    let signed = |target: &str| Draft::new("GET", target, b"");
+    let asked = async |target: &str| {
+        let mut trips = Vec::new();
+        for bytes in
+            [signed(target).bytes(), refused(target).bytes(), anonymous(target).into_bytes()]
+        {
+            store.take();
+            let answer = world.exchange(&bytes).await;
+            assert!([403, 404].contains(&answer.status), "{target}: {}", answer.text());
+            trips.push(store.take().reads);
+        }
+        trips
+    };
+    asked("/bkt/none").await;
+    let there = asked("/bkt/none").await;
+    for target in ["/none/k", "/none-s3alias/k"] {
+        let none = asked(target).await;
+        assert!(none.iter().zip(&there).all(|(none, there)| none <= there), "{none:?} {there:?}");
+    }
+}
+
+#[tokio::test]
+async fn rules_for_other_origins_are_those_of_the_place_that_the_request_was_led_to() {
+    let world = World::new(NOW).await;
+    const RULES: &[u8] = b"<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>";
+    assert_eq!(world.send(&Draft::put("/enforced?cors", RULES)).await.status, 200);
+    let host = "everybody-111122223333.localhost";
+    let is_allowed = async |draft: Draft| {
+        let answer = world.send(&draft.with("origin", "http://a")).await;
+        answer.header("access-control-allow-origin").is_some()
+    };
+    let wrong = || Draft { key: (service::OWNER.0, "wrong"), ..through(host, "GET", "/k", b"") };
+    assert!(is_allowed(through(host, "GET", "/k", b"")).await);
+    assert!(is_allowed(wrong()).await, "what is refused comes from there too");
+    // In a path no access point stands under its name and account.
+    let in_path = || Draft::new("GET", "/everybody-111122223333/k", b"");
+    assert!(!is_allowed(in_path()).await);
+    let made = world.send(&Draft::put("/everybody-111122223333", b"")).await;
+    assert_eq!(made.status, 200, "{}", made.text());
+    // A bucket of the name comes before the access point.
+    for draft in [through(host, "GET", "/k", b""), wrong(), in_path()] {
+        assert!(!is_allowed(draft).await);
+    }
+}
+
+#[tokio::test]
 async fn an_access_point_neither_deletes_nor_configures_its_bucket() {
     let world = World::new(NOW).await;
     for (host, start) in WAYS {

@@ -14,7 +14,7 @@ use crate::kms::key_name::{KeyArn, KeyName, is_alias};
 use crate::kms::key_store::KeyStore;
 use crate::request::dialect::{Dialect, is_reserved_alias, neutral_mode};
 use crate::store::access_point::{AccessPoint, is_directory_point_name, is_name, point_zone_of};
-use crate::store::access_point_directory::COUNT_MAX;
+use crate::store::access_point_directory::{self, COUNT_MAX};
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, ZoneKind, check_name,
     is_directory_name, zone_of,
@@ -444,6 +444,7 @@ impl Seed {
                 }
             }
         }
+        let mut has_new_point = false;
         for point in &self.access_points {
             let bucket = self.buckets.iter().find(|bucket| bucket.name == point.bucket);
             let deployment = bucket.and_then(|bucket| bucket.deployment.as_deref());
@@ -451,7 +452,11 @@ impl Seed {
             let place = (record.account.clone(), record.resource());
             if ACCESS_POINTS.get(tx, &place)?.is_none() {
                 ACCESS_POINTS.put(tx, &place, &record);
+                has_new_point = true;
             }
+        }
+        if has_new_point {
+            access_point_directory::renew_stamp(tx, ids);
         }
         Ok(new)
     }

@@ -143,8 +143,7 @@ fn name_of(
     default: &BucketEncryption,
     service: KeyServiceKind,
 ) -> Result<KeyName, Error> {
-    let is_default =
-        matches!(&default.key, Some(KeyName::Arn(own)) if service.is_same(own, &key));
+    let is_default = matches!(&default.key, Some(KeyName::Arn(own)) if service.is_same(own, &key));
     let name = default.name_of_key(service)?.filter(|_| is_default);
     Ok(name.unwrap_or(KeyName::Arn(key)))
 }

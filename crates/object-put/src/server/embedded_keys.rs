@@ -9,9 +9,7 @@ use triptych_core::time::Clock;
 use crate::body::encryption::Keyring;
 use crate::body::object_key::SecretKey;
 use crate::kms::context::EncryptionContext;
-use crate::kms::key_manager::{
-    GeneratedKey, KeyFuture, KeyIdentity, KeyManager, KeyServiceKind,
-};
+use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyIdentity, KeyManager, KeyServiceKind};
 use crate::kms::key_name::{KeyArn, KeyName};
 use crate::kms::key_store::KeyStore;
 

@@ -20,9 +20,7 @@ use crate::body::object_key::SecretKey;
 use crate::error::Error;
 use crate::kms::context::EncryptionContext;
 use crate::kms::json_protocol::{self, KeyServiceAccess, KeyServiceCall};
-use crate::kms::key_manager::{
-    GeneratedKey, KeyFuture, KeyIdentity, KeyManager, KeyServiceKind,
-};
+use crate::kms::key_manager::{GeneratedKey, KeyFuture, KeyIdentity, KeyManager, KeyServiceKind};
 use crate::kms::key_name::{KeyArn, KeyName};
 
 /// The time that a call may take, whatever it waits for.

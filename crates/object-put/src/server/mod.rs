@@ -12,6 +12,7 @@ mod md5_pool;
 mod object_keys;
 mod open_bodies;
 mod pipeline;
+mod place;
 mod post_object;
 mod put_part;
 mod put_stream;

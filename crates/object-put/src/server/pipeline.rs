@@ -18,7 +18,6 @@ use crate::auth::authorize;
 use crate::auth::credentials::Credentials;
 use crate::auth::payload::Payload;
 use crate::auth::policy;
-use crate::auth::scope::ServiceScope;
 use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::body_headers::BodyHeaders;
@@ -31,20 +30,19 @@ use crate::operation::{
     access_point, directory_bucket, parameters, request_payer, session, strict,
 };
 use crate::request::arrival::Arrival;
-use crate::request::dialect::{ALIAS_SUFFIX, Dialect};
+use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
-use crate::request::host::HostKind;
 use crate::request::location::Location;
 use crate::request::query::Query;
 use crate::server::download::ResponseBody;
+use crate::server::place::{Place, lead};
 use crate::server::request::{ParsedRequest, arrival};
 use crate::server::request_plan::{self, Named};
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
-use crate::store::access_point::{AccessPoint, is_directory_point_name};
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::session_key;
-use crate::store::tables::{ACCESS_POINTS, BUCKETS};
+use crate::store::tables::BUCKETS;
 
 /// The most bytes of a body that is no object: XML and JSON documents.
 const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -58,14 +56,6 @@ struct Refused {
     dialect: Dialect,
     operation: &'static str,
     error: Error,
-}
-
-/// The place that a request names.
-#[derive(Clone, Copy)]
-struct Place<'p> {
-    location: &'p Location,
-    /// The access point that stands in the place of its bucket.
-    point: Option<&'p AccessPoint>,
 }
 
 impl ObjectPut {
@@ -85,8 +75,7 @@ impl ObjectPut {
         let site = self.0.settings.hosts.website(host_of(&head));
         if let Some(site) = site.filter(|_| head.method != Method::OPTIONS) {
             let mut response = Box::pin(self.answer_page(&head, &site, &id, now)).await;
-            let store = &*self.0.store;
-            self.finish(&head, &mut response, self.0.settings.dialect, &id, now, store);
+            self.finish(&head, &mut response, self.0.settings.dialect, &id, now, None);
             response.extensions_mut().insert(OperationName(super::website::OPERATION));
             return response;
         }
@@ -95,10 +84,10 @@ impl ObjectPut {
             Ok(request) => proved(request).await,
             refused => refused,
         };
-        let mut store = Arc::clone(&self.0.store);
+        let mut read = None;
         let answer = match parsed {
             Ok(request) => {
-                store = Arc::clone(&request.store);
+                read = Some((Arc::clone(&request.store), request.location.bucket.clone()));
                 let operation = request.operation.name;
                 let (dialect, answered) = match request.operation.run {
                     Run::Form => Box::pin(self.post_object(&request, &mut body)).await,
@@ -125,12 +114,12 @@ impl ObjectPut {
                 (render::refusal(&error, dialect, &head.method, &id), dialect, operation)
             }
         };
-        self.finish(&head, &mut response, dialect, &id, now, &*store);
+        self.finish(&head, &mut response, dialect, &id, now, read);
         response.extensions_mut().insert(OperationName(operation));
         response
     }
 
-    /// Adds what every answer has. `store` is the store as the request read it.
+    /// Adds what every answer has. `read` is the store as the request read it, and its bucket, where its head could be read.
     fn finish(
         &self,
         head: &Head,
@@ -138,12 +127,23 @@ impl ObjectPut {
         dialect: Dialect,
         id: &RequestId,
         now: Timestamp,
-        store: &dyn KeyValue,
+        read: Option<(Arc<dyn KeyValue>, Option<String>)>,
     ) {
         render::identify(response, dialect, id, now);
         if let Some(origin) = head.headers.get(ORIGIN).filter(|_| head.method != Method::OPTIONS) {
-            self.allow_origin(head, origin, response, store);
+            let unread = || (Arc::clone(&self.0.store), self.bucket_of(head));
+            let (store, bucket) = read.unwrap_or_else(unread);
+            if let Some(bucket) = bucket {
+                self.allow_origin(head, origin, response, &*store, &bucket);
+            }
         }
+    }
+
+    /// The bucket that a head names, whatever else it says.
+    fn bucket_of(&self, head: &Head) -> Option<String> {
+        let location = Location::of(host_of(head), head.uri.path(), &self.0.settings.hosts).ok()?;
+        let point = self.find_point(&*self.0.store, &location).ok()?;
+        Place { location: &location, point: point.as_deref() }.bucket().map(str::to_owned)
     }
 
     /// Adds the headers by which a page of another origin may read an answer, where a rule of the bucket lets it: a refusal too.
@@ -153,19 +153,16 @@ impl ObjectPut {
         origin: &HeaderValue,
         response: &mut Response<ReplyBody>,
         store: &dyn KeyValue,
+        bucket: &str,
     ) {
-        let location = Location::of(host_of(head), head.uri.path(), &self.0.settings.hosts);
-        let bucket = location.ok().and_then(|location| location.bucket);
-        let (Some(name), Ok(origin)) = (bucket, origin.to_str()) else {
+        let Ok(origin) = origin.to_str() else {
             return;
         };
-        let points = self.access_points();
-        let point = points.by_alias(&name).or_else(|| points.by_label(&name));
-        let bucket = point.map_or(name, |point| point.bucket.clone());
         let mut tx = Tx::new(store);
-        let rules = BUCKETS.peek(&mut tx, &bucket).map_err(Error::from).and_then(|bucket| {
-            bucket.map_or(Ok(None), |bucket| Cors::of_bucket(&mut tx, bucket.id))
-        });
+        let rules =
+            BUCKETS.peek(&mut tx, &bucket.to_owned()).map_err(Error::from).and_then(|bucket| {
+                bucket.map_or(Ok(None), |bucket| Cors::of_bucket(&mut tx, bucket.id))
+            });
         // An answer goes out without them where the rules cannot be read: the page sees less, never more.
         let Ok(Some(rules)) = rules else {
             return;
@@ -207,18 +204,9 @@ impl ObjectPut {
         let (found, (caller, verified)) = check_built(operation, head, query)
             .and_then(|()| directory_bucket::check_place(operation, &location, query))
             .and_then(|()| {
-                let mut found = self.find_point(&*store, &location)?;
-                let place = Place { location: &location, point: found.as_deref() };
-                let mut sent = self.authenticate(&*store, head, place, &fields, query, now);
-                if found.is_none() && self.may_have_new_point(&*store, operation, &location)? {
-                    self.load_access_points()?;
-                    found = self.find_point(&*store, &location)?;
-                    if let point @ Some(_) = found.as_deref() {
-                        let place = Place { location: &location, point };
-                        sent = self.authenticate(&*store, head, place, &fields, query, now);
-                    }
-                }
-                Ok((found, sent?))
+                let sender =
+                    |place: Place<'_>| self.authenticate(&*store, head, place, &fields, query, now);
+                self.see_place(&*store, &location, sender)
             })
             .map_err(|error| refused(operation.name, error))?;
         let (location, point) =
@@ -275,89 +263,12 @@ impl ObjectPut {
         }
     }
 
-    /// The access point that stands in the place of a bucket: by alias, or in a host by name and account, to a directory bucket by its name
-    /// alone.
-    fn find_point(
-        &self,
-        store: &dyn KeyValue,
-        location: &Location,
-    ) -> Result<Option<Arc<AccessPoint>>, Error> {
-        let Some(name) = location.bucket.as_deref() else {
-            return Ok(None);
-        };
-        let Some(point) = self.point_at(name, location) else {
-            return Ok(None);
-        };
-        let is_shared = shares_names(location);
-        let mut tx = Tx::new(store);
-        let place = (point.account.clone(), point.resource());
-        tx.plan(|plan| {
-            plan.row(&ACCESS_POINTS, &place);
-            if is_shared {
-                plan.row(&BUCKETS, &name.to_owned());
-            }
-        })?;
-        // Where both are served, a bucket comes before an access point.
-        if is_shared && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some() {
-            return Ok(None);
-        }
-        // On a store that instances share, another may have put others in their places.
-        if store.is_local() || ACCESS_POINTS.peek(&mut tx, &place)?.as_ref() == Some(&*point) {
-            return Ok(Some(point));
-        }
-        self.load_access_points()?;
-        Ok(self.point_at(name, location))
-    }
-
-    /// The access point that a name stands for at a host, of those that this instance knows.
-    fn point_at(&self, name: &str, location: &Location) -> Option<Arc<AccessPoint>> {
-        let points = self.access_points();
-        // Each kind of host has its own; a base host has all.
-        let fits = |point: &Arc<AccessPoint>| match location.host {
-            Some(HostKind::Base) => true,
-            Some(HostKind::OnPremises) => point.deployment.is_some(),
-            Some(HostKind::AccessPoint) => point.deployment.is_none() && !point.is_directory(),
-            None | Some(HostKind::Zonal) => point.is_directory(),
-            Some(HostKind::Website) => false,
-        };
-        let aliased = points.by_alias(name).filter(|_| shares_names(location));
-        aliased.or_else(|| points.by_label(name).filter(fits))
-    }
-
-    /// Tells whether an access point that this instance does not know yet may stand in the place of a bucket: one that another instance has
-    /// made, on a store that they share. Whoever makes a bucket makes none of an access point.
-    fn may_have_new_point(
-        &self,
-        store: &dyn KeyValue,
-        operation: &Operation,
-        location: &Location,
-    ) -> Result<bool, Error> {
-        let Some(name) = location.bucket.clone().filter(|_| !store.is_local()) else {
-            return Ok(false);
-        };
-        let is_of_points =
-            matches!(location.host, Some(HostKind::AccessPoint | HostKind::OnPremises));
-        let has_bucket = !is_of_points && BUCKETS.peek(&mut Tx::new(store), &name)?.is_some();
-        Ok(!has_bucket && operation.name != "CreateBucket")
-    }
-
-    /// The scope that the credentials of a request must have.
-    pub(super) fn scope(
-        &self,
-        location: &Location,
-        point: Option<&AccessPoint>,
-    ) -> ServiceScope<'_> {
-        let on_premises = location.host == Some(HostKind::OnPremises)
-            || point.is_some_and(|point| point.deployment.is_some());
-        ServiceScope { region: &self.0.settings.region, on_premises }
-    }
-
     /// The sender, whose credentials the cache of access keys verifies. What the request rests on is fetched on the way.
     fn authenticate(
         &self,
         store: &dyn KeyValue,
         head: &Head,
-        Place { location, point }: Place<'_>,
+        place: Place<'_>,
         fields: &Fields<'_>,
         query: &Query,
         now: Timestamp,
@@ -365,6 +276,7 @@ impl ObjectPut {
         if self.0.settings.strict {
             strict::check(fields, query)?;
         }
+        let Place { location, point } = place;
         let line = RequestLine {
             method: head.method.as_str(),
             path: head.uri.path(),
@@ -375,6 +287,7 @@ impl ObjectPut {
         if head.method == Method::OPTIONS {
             // A browser asks before the page's own request, with nobody's signature; a presigned URL signs that one.
             let verified = Verified::unsigned(Payload::Unsigned);
+            request_plan::fetch(store, Named { bucket: place.bucket(), ..Named::default() })?;
             return Ok((Caller::Anonymous, verified));
         }
         if head.headers.get_all(AUTHORIZATION).iter().count() > 1 {
@@ -395,7 +308,7 @@ impl ObjectPut {
         let named = Named {
             access_key: of_session.as_deref().or(id),
             upload: query.get("uploadId").map(|name| (name, part)),
-            bucket: point.map(|point| point.bucket.as_str()).or(location.bucket.as_deref()),
+            bucket: place.bucket(),
             key: location.key.as_ref(),
         };
         request_plan::fetch(store, named)?;
@@ -621,43 +534,6 @@ async fn proved(mut request: ParsedRequest<'_>) -> Result<ParsedRequest<'_>, Ref
             Err(Refused { dialect, operation, error })
         }
     }
-}
-
-/// Leads a request through the access point that was found in the place of its bucket.
-///
-/// # Errors
-/// [`Error::NoSuchAccessPoint`] where nothing else can stand, [`Error::MethodNotAllowed`].
-fn lead(
-    operation: &'static Operation,
-    mut location: Location,
-    found: Option<Arc<AccessPoint>>,
-) -> Result<(Location, Option<Arc<AccessPoint>>), Error> {
-    if let Some(point) = found {
-        access_point::check(operation, &point)?;
-        location.is_aliased = point.alias.is_some() && location.bucket == point.alias;
-        location.bucket = Some(point.bucket.clone());
-        return Ok((location, Some(point)));
-    }
-    let name = location.bucket.as_deref().unwrap_or_default();
-    let is_of_directories = is_directory_point_name(name);
-    let is_own = match location.host {
-        Some(HostKind::AccessPoint | HostKind::OnPremises) => true,
-        Some(HostKind::Zonal) => is_of_directories,
-        // Who would make a bucket of a name that none can have is told so.
-        Some(HostKind::Base) | None => {
-            (name.ends_with(ALIAS_SUFFIX) || is_of_directories) && operation.name != "CreateBucket"
-        }
-        Some(HostKind::Website) => false,
-    };
-    match is_own {
-        true => Err(Error::NoSuchAccessPoint { name: name.to_owned() }),
-        false => Ok((location, None)),
-    }
-}
-
-/// Tells whether buckets and access points are named alike at the host of a place.
-const fn shares_names(location: &Location) -> bool {
-    matches!(location.host, None | Some(HostKind::Base))
 }
 
 /// The host that a request was sent to.

@@ -5,7 +5,7 @@ use triptych_core::kv::{KeyValue, StoreError, Tx};
 
 use crate::store::key::Key;
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKETS};
-use crate::store::{bucket_plan, session_key};
+use crate::store::{access_point_directory, bucket_plan, session_key};
 
 /// The names in the head of a request.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,5 +41,6 @@ pub(super) fn fetch(store: &dyn KeyValue, named: Named<'_>) -> Result<(), StoreE
             }
         }
         session_key::plan(plan);
+        access_point_directory::plan_stamp(plan);
     })
 }

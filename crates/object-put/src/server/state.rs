@@ -1,12 +1,12 @@
 //! The service and its builder: the stores, the caches and the settings that all requests share.
 
 use std::num::NonZeroU32;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use triptych_core::blobs::Blobs;
 use triptych_core::host::Upkeep;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
-use triptych_core::kv::{KeyValue, StoreError, Tx};
+use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
 use crate::body::encryption::Keyring;
@@ -244,21 +244,6 @@ impl Builder {
 }
 
 impl ObjectPut {
-    /// The access points.
-    pub(super) fn access_points(&self) -> Arc<AccessPointDirectory> {
-        Arc::clone(&self.0.access_points.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Reads the access points as they are stored now.
-    ///
-    /// # Errors
-    /// As reads of the store.
-    pub(super) fn load_access_points(&self) -> Result<(), StoreError> {
-        let points = AccessPointDirectory::load(&mut Tx::new(&*self.0.store))?;
-        *self.0.access_points.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(points);
-        Ok(())
-    }
-
     /// Bytes of objects that were read ahead of clients and wait in memory, beside those that connections hold.
     #[must_use]
     pub fn read_ahead_bytes(&self) -> usize {

@@ -3,19 +3,47 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use triptych_core::kv::{StoreError, Tx};
+use serde::{Deserialize, Serialize};
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, Plan, StoreError, Tx};
 
 use crate::store::access_point::AccessPoint;
-use crate::store::tables::ACCESS_POINTS;
+use crate::store::tables::{ACCESS_POINT_STAMP, ACCESS_POINTS};
 
 /// The most access points that are looked at.
 pub const COUNT_MAX: usize = 1_000;
+
+/// The stamp of the access points of a store: another one once any of them is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccessPointStamp(u64);
+
+impl JsonRecord for AccessPointStamp {}
+
+/// Plans the row of the stamp.
+pub fn plan_stamp(plan: &mut Plan<'_>) {
+    plan.row(&ACCESS_POINT_STAMP, &());
+}
+
+/// The stamp of the store; none where no access point was put since there are stamps.
+///
+/// # Errors
+/// As reads of the store.
+pub fn stamp(tx: &mut Tx<'_>) -> Result<Option<AccessPointStamp>, StoreError> {
+    ACCESS_POINT_STAMP.peek(tx, &())
+}
+
+/// Stamps the access points anew, which whoever puts one does.
+pub fn renew_stamp(tx: &mut Tx<'_>, ids: &mut dyn Ids) {
+    ACCESS_POINT_STAMP.put(tx, &(), &AccessPointStamp(ids.next()));
+}
 
 /// All access points, by the names under which requests come.
 #[derive(Debug, Default)]
 pub struct AccessPointDirectory {
     by_alias: HashMap<String, Arc<AccessPoint>>,
     by_label: HashMap<String, Arc<AccessPoint>>,
+    stamp: Option<AccessPointStamp>,
 }
 
 impl AccessPointDirectory {
@@ -24,8 +52,9 @@ impl AccessPointDirectory {
     /// # Errors
     /// As reads of the store.
     pub fn load(tx: &mut Tx<'_>) -> Result<Self, StoreError> {
+        // Before the rows, so that what is put in between is read again.
+        let mut own = Self { stamp: stamp(tx)?, ..Self::default() };
         let (rows, _) = ACCESS_POINTS.scan(tx, &ACCESS_POINTS.span(&()), COUNT_MAX)?;
-        let mut own = Self::default();
         for (_, point) in rows {
             let point = Arc::new(point);
             // Of two with one name, which no seed file has, the first stays.
@@ -35,6 +64,12 @@ impl AccessPointDirectory {
             }
         }
         Ok(own)
+    }
+
+    /// Their stamp as they were read.
+    #[must_use]
+    pub const fn stamp(&self) -> Option<AccessPointStamp> {
+        self.stamp
     }
 
     /// The access point with this alias.

@@ -14,6 +14,7 @@ use triptych_core::kv::{self, Record, Table};
 use crate::auth::account::{AccessKey, Account};
 use crate::kms::key::{KeyId, KmsKey};
 use crate::store::access_point::AccessPoint;
+use crate::store::access_point_directory::AccessPointStamp;
 use crate::store::bucket::Bucket;
 use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
@@ -81,6 +82,8 @@ pub const KMS_ALIASES: Table<(String, String), KeyId> = table(26);
 pub const SESSION_KEYS: Table<String, Bytes> = table(27);
 /// Access points: the account, and the name with the deployment that it is in.
 pub const ACCESS_POINTS: Table<(String, String), AccessPoint> = table(28);
+/// Their stamp. It stands behind them, so that it is there as long as any of them while a store is emptied.
+pub const ACCESS_POINT_STAMP: Table<(), AccessPointStamp> = table(29);
 
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]
