@@ -25,12 +25,16 @@ pub fn plan_stamp(plan: &mut Plan<'_>) {
     plan.row(&ACCESS_POINT_STAMP, &());
 }
 
-/// The stamp of the store; none where no access point was put since there are stamps.
+/// The stamp of the store; none where no access point was put since there are stamps, and where it was damaged: that is no reason to
+/// refuse whoever asks for a bucket.
 ///
 /// # Errors
 /// As reads of the store.
 pub fn stamp(tx: &mut Tx<'_>) -> Result<Option<AccessPointStamp>, StoreError> {
-    ACCESS_POINT_STAMP.peek(tx, &())
+    match ACCESS_POINT_STAMP.peek(tx, &()) {
+        Err(StoreError::Corrupt(_)) => Ok(None),
+        found => found,
+    }
 }
 
 /// Stamps the access points anew, which whoever puts one does.
@@ -82,5 +86,29 @@ impl AccessPointDirectory {
     #[must_use]
     pub fn by_label(&self, label: &str) -> Option<Arc<AccessPoint>> {
         self.by_label.get(label).map(Arc::clone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::Memory;
+
+    #[test]
+    fn access_points_that_are_put_get_another_stamp_and_one_that_was_damaged_is_none() {
+        let (memory, mut ids) = (Memory::new(), SeededIds::from_number(1));
+        let mut tx = Tx::new(&memory);
+        assert_eq!(stamp(&mut tx), Ok(None));
+        renew_stamp(&mut tx, &mut ids);
+        let first = stamp(&mut tx).unwrap();
+        renew_stamp(&mut tx, &mut ids);
+        let second = stamp(&mut tx).unwrap();
+        assert!(first.is_some() && second.is_some() && first != second, "{first:?} {second:?}");
+        assert_eq!(AccessPointDirectory::load(&mut tx).unwrap().stamp(), second);
+        tx.put(ACCESS_POINT_STAMP.key(&()), Bytes::from_static(b"damaged"));
+        assert_eq!(stamp(&mut tx), Ok(None));
+        assert_eq!(AccessPointDirectory::load(&mut tx).unwrap().stamp(), None);
     }
 }
