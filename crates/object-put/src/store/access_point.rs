@@ -33,6 +33,13 @@ pub struct AccessPoint {
 
 impl JsonRecord for AccessPoint {}
 
+/// The stamp of the access points of a store: another one once any of them is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccessPointStamp(pub u64);
+
+impl JsonRecord for AccessPointStamp {}
+
 impl AccessPoint {
     /// Its ARN without what names the provider: region, account, and name.
     #[must_use]

@@ -3,22 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Plan, StoreError, Tx};
+use triptych_core::kv::{Plan, StoreError, Tx};
 
-use crate::store::access_point::AccessPoint;
+use crate::store::access_point::{AccessPoint, AccessPointStamp};
 use crate::store::tables::{ACCESS_POINT_STAMP, ACCESS_POINTS};
 
 /// The most access points that are looked at.
 pub const COUNT_MAX: usize = 1_000;
-
-/// The stamp of the access points of a store: another one once any of them is another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct AccessPointStamp(u64);
-
-impl JsonRecord for AccessPointStamp {}
 
 /// Plans the row of the stamp.
 pub fn plan_stamp(plan: &mut Plan<'_>) {

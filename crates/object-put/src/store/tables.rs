@@ -13,8 +13,7 @@ use triptych_core::kv::{self, Record, Table};
 
 use crate::auth::account::{AccessKey, Account};
 use crate::kms::key::{KeyId, KmsKey};
-use crate::store::access_point::AccessPoint;
-use crate::store::access_point_directory::AccessPointStamp;
+use crate::store::access_point::{AccessPoint, AccessPointStamp};
 use crate::store::bucket::Bucket;
 use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
