@@ -89,3 +89,18 @@ fn return_goes_to_the_address_again_until_the_page_has_the_keys() {
     bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
     assert_eq!(press(&mut bench, "Return"), 0);
 }
+
+#[test]
+fn a_tab_that_is_made_for_an_order_stays_empty() {
+    for url in ["chrome://gpuclean", "chrome:GPUclean", "about:gpuclean", "view-source:chrome:kill"]
+    {
+        let mut bench = Bench::new();
+        let tab = json!([bench.open(url)]);
+        let shown = bench.call("tabs.get", tab);
+        assert_eq!((&shown["url"], &shown["title"]), (&json!(""), &json!("")), "{url}");
+        assert_eq!(shown["status"], "complete", "{url}");
+        assert_eq!(shown.get("pendingUrl"), None, "{url}");
+        let args = json!([bench.first, { "url": url }]);
+        assert_eq!(bench.refused("tabs.update", args), "Navigation rejected.", "{url}");
+    }
+}

@@ -167,3 +167,16 @@ fn what_a_new_window_may_not_be_is_refused_in_the_order_of_the_browser() {
     let locked = bench.refused("windows.create", json!([{ "state": "locked-fullscreen" }]));
     assert!(locked.starts_with("Cannot lock window to fullscreen"), "{locked}");
 }
+
+#[test]
+fn an_incognito_tab_is_sent_to_no_page_of_the_user_however_its_address_is_written() {
+    let mut bench = Bench::new();
+    bench.lab.reset(bench.now, "spanning");
+    let made = json!([{ "url": "http://a.test/a.html", "incognito": true }]);
+    let tab = bench.call("windows.create", made)["tabs"][0]["id"].clone();
+    for url in ["chrome://settings", "chrome:settings", "chrome:///Settings", "CHROME:/settings/x"]
+    {
+        let refusal = bench.refused("tabs.update", json!([tab, { "url": url }]));
+        assert_eq!(refusal, format!("Cannot open URL \"{url}\" in an incognito window."));
+    }
+}

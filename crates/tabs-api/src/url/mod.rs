@@ -1,7 +1,11 @@
 //! URLs as a browser reads, fixes and shows them.
 
-use url::{Position, Url};
+mod internal_pages;
 
+use url::{ParseError, Position, Url};
+
+pub use self::internal_pages::{is_order, read};
+use self::internal_pages::{kills, read_renamed};
 use crate::error::Error;
 
 /// The page of a new tab.
@@ -19,24 +23,40 @@ pub const INCOGNITO_TITLE: &str = "New Incognito Tab";
 /// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, in this order.
 pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     let invalid = || Error::InvalidUrl(text.to_owned());
+    if let Some(Ok(page)) = named_source(text).map(fixed) {
+        return Ok(format!("{SOURCE}{page}"));
+    }
+    match fixed(text) {
+        Ok(url) => check(&url).map(|()| url),
+        Err(ParseError::RelativeUrlWithoutBase) if !text.starts_with("//") => {
+            let root = Url::parse(&format!("chrome-extension://{extension}/"));
+            let url = root.and_then(|root| root.join(text)).map_err(|_| invalid())?;
+            Ok(url.into())
+        }
+        Err(_) => Err(invalid()),
+    }
+}
+
+/// A text as the address that the browser makes of it.
+fn fixed(text: &str) -> Result<String, ParseError> {
     if let Some(url) = host_and_port(text) {
         return Ok(url);
     }
-    let url = match read(text) {
-        Ok(url) => url,
-        Err(url::ParseError::RelativeUrlWithoutBase) => {
-            let root =
-                Url::parse(&format!("chrome-extension://{extension}/")).map_err(|_| invalid())?;
-            if text.starts_with("//") {
-                return Err(invalid());
-            }
-            return Ok(root.join(text).map_err(|_| invalid())?.into());
-        }
+    match read_renamed(text) {
+        Ok(url) => Ok(url.into()),
         // A host may hold spaces, which the browser escapes.
-        Err(_) => return escaped_host(text).ok_or_else(invalid),
+        Err(error) => escaped_host(text).ok_or(error),
+    }
+}
+
+/// The page whose source a text names. That of a source it leaves as it is.
+fn named_source(text: &str) -> Option<&str> {
+    let (scheme, page) =
+        text.trim_start_matches(|letter| letter <= ' ').split_at_checked(SOURCE.len())?;
+    let is_source = |text: &str| {
+        text.get(..SOURCE.len()).is_some_and(|start| start.eq_ignore_ascii_case(SOURCE))
     };
-    check(&url)?;
-    Ok(shown(&url))
+    (is_source(scheme) && !is_source(page)).then_some(page)
 }
 
 /// `name:80/path` is a host and a port, whatever scheme the name may be.
@@ -54,48 +74,14 @@ fn host_and_port(text: &str) -> Option<String> {
 /// The start of the address at which the source of a page is shown.
 const SOURCE: &str = "view-source:";
 
-const KILLING_HOSTS: [&str; 5] =
-    ["quit", "restart", "inducebrowsercrashforrealz", "uithreadhang", "delayeduithreadhang"];
-
-const KILLING_PAGES: [&str; 8] = [
-    "crash",
-    "crashdump",
-    "checkcrash",
-    "badcastcrash",
-    "kill",
-    "hang",
-    "shorthang",
-    "memory-exhaust",
-];
-
-/// Pages that the browser answers by doing something to its own process for graphics, and not by going anywhere.
-const ORDERS: [&str; 3] = ["chrome://gpuclean/", "chrome://gpucrash/", "chrome://gpuhang/"];
-
-/// True for an address that leads nowhere, as the browser takes it for an order.
-#[must_use]
-pub fn is_order(url: &str) -> bool {
-    ORDERS.contains(&url)
-}
-
 /// Refuses URLs that no extension may navigate to.
-fn check(url: &Url) -> Result<(), Error> {
-    match url.scheme() {
-        "javascript" => Err(Error::JavaScriptUrl),
-        "chrome" | "about" if kills(url) => Err(Error::KillUrl),
-        "devtools" => Err(Error::DevtoolsUrl),
+fn check(url: &str) -> Result<(), Error> {
+    match url.split_once(':') {
+        Some(("javascript", _)) => Err(Error::JavaScriptUrl),
+        Some(("chrome", _)) if kills(url) => Err(Error::KillUrl),
+        Some(("devtools", _)) => Err(Error::DevtoolsUrl),
         _ => Ok(()),
     }
-}
-
-/// True for an address of the browser's own that ends it, or a page of it: some do as a whole, others with whatever stands behind their hosts.
-fn kills(url: &Url) -> bool {
-    let path = url.path().trim_start_matches('/');
-    let (host, rest) = match url.host_str() {
-        Some(host) => (host, path),
-        None => path.split_once('/').unwrap_or((path, "")),
-    };
-    let is_whole = rest.is_empty() && url.query().is_none() && url.fragment().is_none();
-    KILLING_HOSTS.contains(&host) || is_whole && KILLING_PAGES.contains(&host)
 }
 
 fn escaped_host(text: &str) -> Option<String> {
@@ -105,38 +91,15 @@ fn escaped_host(text: &str) -> Option<String> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, tail) = rest.split_at(end);
     let host = host.to_ascii_lowercase().replace(' ', "%20");
-    if !matches!(scheme, "http" | "https") || !host.contains("%20") || host.starts_with("%20") {
+    if !matches!(scheme, "http" | "https" | "chrome")
+        || !host.contains("%20")
+        || host.starts_with("%20")
+    {
         return None;
     }
     // The rest must be a host as any other.
     let url = Url::parse(&format!("{scheme}://{}{tail}", host.replace("%20", "-"))).ok()?;
     Some(format!("{scheme}://{host}{}", &url[Position::BeforePath..]))
-}
-
-/// A text as a URL. Those of the browser's own pages have hosts here, where the URL standard knows none.
-///
-/// # Errors
-/// If it is none.
-pub fn read(text: &str) -> Result<Url, url::ParseError> {
-    let mut url = Url::parse(text)?;
-    if url.scheme() == "chrome"
-        && let Some(host) = url.host_str().map(str::to_ascii_lowercase)
-    {
-        url.set_host(Some(&host))?;
-        if url.path().is_empty() {
-            url.set_path("/");
-        }
-    }
-    Ok(url)
-}
-
-/// `about:version` and its kin are pages of the browser under another name.
-fn shown(url: &Url) -> String {
-    if url.scheme() != "about" || matches!(url.path(), "blank" | "srcdoc") {
-        return url.as_str().to_owned();
-    }
-    let (host, path) = url.path().split_once('/').unwrap_or((url.path(), ""));
-    format!("chrome://{host}/{path}{}", &url[Position::AfterPath..])
 }
 
 /// True for a page of the machine's files, or the source of one.
@@ -283,6 +246,33 @@ mod tests {
             ("about:blank", "about:blank"),
             ("about:version", "chrome://version/"),
             ("chrome://version", "chrome://version/"),
+            ("chrome:version", "chrome://version/"),
+            ("CHROME://Version", "chrome://version/"),
+            ("chrome:////version", "chrome://version/"),
+            ("chrome:/version/x?y#Z", "chrome://version/x?y#Z"),
+            ("chrome:\\version", "chrome://version/"),
+            ("chrome:%76ersion", "chrome://version/"),
+            ("chrome://user@version:80/", "chrome://version/"),
+            ("chrome://version/a/../b", "chrome://version/b"),
+            ("chrome://a%20b/", "chrome://a%20b/"),
+            ("chrome://a b/", "chrome://a%20b/"),
+            ("about:Version", "chrome://version/"),
+            ("about://version", "chrome://version/"),
+            ("about:version/x?y#Z", "chrome://version/x?y#Z"),
+            ("about:", "chrome://version/"),
+            ("about:Blank", "about:blank"),
+            ("about:Blank?x", "about:blank?x"),
+            ("about:/blank", "chrome://blank/"),
+            ("about:blank/x", "chrome://blank/x"),
+            ("about:Srcdoc", "about:srcdoc"),
+            ("about:?x", "chrome://version/?x"),
+            ("view-source:chrome:version", "view-source:chrome://version/"),
+            ("VIEW-SOURCE:about:Version", "view-source:chrome://version/"),
+            ("view-source:HTTP://A.test", "view-source:http://a.test/"),
+            ("view-source:http://a b/", "view-source:http://a%20b/"),
+            ("view-source:javascript:1", "view-source:http://javascript:1/"),
+            ("view-source:view-source:HTTP://a", "view-source:view-source:HTTP://a"),
+            ("view-source:chrome:kill", "view-source:chrome://kill/"),
             ("localhost:3000/a?b", "http://localhost:3000/a?b"),
             (" JAVASCRIPT:1", "http://javascript:1/"),
             ("http://a%20b/", "http://a%20b/"),
@@ -295,7 +285,7 @@ mod tests {
 
     #[test]
     fn urls_that_cannot_be_opened_are_refused_by_name() {
-        for text in ["http://", "http://[::1", "http://a:99999/", "//host/x"] {
+        for text in ["http://", "chrome:", "http://[::1", "http://a:99999/", "//host/x"] {
             assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
         }
         assert_eq!(resolve("JavaScript:alert(1)", "ext"), Err(Error::JavaScriptUrl));
@@ -307,6 +297,12 @@ mod tests {
             "chrome://quit/x",
             "about:restart?x",
             "chrome://Crash",
+            "chrome:Crash",
+            "chrome:/kill",
+            "chrome:///kill",
+            "about:KILL",
+            "about:/kill",
+            "chrome:%71uit/x",
         ] {
             assert_eq!(resolve(text, "ext"), Err(Error::KillUrl), "{text}");
         }
@@ -319,6 +315,22 @@ mod tests {
             assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
         }
         assert_eq!(resolve("devtools://devtools/x", "ext"), Err(Error::DevtoolsUrl));
+    }
+
+    #[test]
+    fn orders_and_sources_of_pages_that_end_the_browser_lead_nowhere() {
+        for (text, leads_nowhere) in [
+            ("chrome:GPUclean", true),
+            ("about:gpucrash", true),
+            ("chrome://gpuclean/x", false),
+            ("view-source:chrome:kill", true),
+            ("view-source:chrome://crash/x", false),
+            ("view-source:chrome://quit/x", false),
+            ("view-source:chrome://gpuclean", false),
+            ("view-source:http://kill/", false),
+        ] {
+            assert_eq!(is_order(&resolve(text, "ext").unwrap()), leads_nowhere, "{text}");
+        }
     }
 
     #[test]
