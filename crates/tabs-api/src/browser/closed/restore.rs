@@ -137,9 +137,7 @@ impl Browser {
             self.dress_group(&group);
         }
         if let Some(id) = shown.or(self.window(window)?.active) {
-            if self.window(window)?.active != Some(id) {
-                self.activate(id)?;
-            }
+            self.activate_unless_active(id)?;
             let tab = self.tab(id)?;
             if tab.status == Status::Unloaded {
                 let url = tab.url.clone();

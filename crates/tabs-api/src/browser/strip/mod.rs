@@ -13,5 +13,4 @@ mod successor;
 
 pub(crate) use self::open_tab::NewTab;
 pub(crate) use self::open_window::WindowPlacement;
-pub(crate) use self::select_tab::Highlighting;
 pub(crate) use self::strips::Strips;

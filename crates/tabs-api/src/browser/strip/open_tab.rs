@@ -167,9 +167,7 @@ impl Browser {
         let known = name.as_deref().and_then(|name| self.tab_named(name, family));
         let id = match known {
             Some(known) => {
-                if !self.is_active(known) {
-                    self.activate(known)?;
-                }
+                self.activate_unless_active(known)?;
                 known
             }
             None if opening.is_popup => {
@@ -244,7 +242,7 @@ impl Browser {
     /// Opens pages in a new window, the first of which is active in the end.
     pub(crate) fn fill_window(&mut self, window: WindowId, urls: &[String]) -> Result<(), Error> {
         let first = self.open_pages(window, urls)?;
-        if self.window(window)?.active == Some(first) { Ok(()) } else { self.activate(first) }
+        self.activate_unless_active(first)
     }
 
     /// Opens pages in a new window, the opener of each being the one before it, and tells the first of their tabs. A popup has no strip: it shows the
@@ -274,6 +272,7 @@ impl Browser {
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
     pub(in crate::browser) fn load_first_page(&mut self, id: TabId, url: &str) {
+        // The browser obeys such an address and goes nowhere: the tab stays empty.
         if is_order(url) {
             return;
         }

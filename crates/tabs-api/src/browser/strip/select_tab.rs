@@ -30,6 +30,11 @@ impl Browser {
         self.select(tab, BTreeSet::from([tab]))
     }
 
+    /// Makes a tab the active and only highlighted one of its window, unless it is the active one.
+    pub(crate) fn activate_unless_active(&mut self, tab: TabId) -> Result<(), Error> {
+        if self.is_active(tab) { Ok(()) } else { self.activate(tab) }
+    }
+
     /// Makes a tab active and a set of tabs highlighted, tells what of it is new, and lets the page of a new active one run.
     pub(crate) fn select(
         &mut self,
@@ -69,29 +74,22 @@ impl Browser {
         Ok(is_new_active)
     }
 
-    /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.
-    pub(crate) fn set_highlighted(
-        &mut self,
-        id: TabId,
-        highlighted: bool,
-    ) -> Result<Highlighting, Error> {
+    /// Makes a tab the active one and highlights it beside those that are.
+    pub(crate) fn highlight(&mut self, id: TabId) -> Result<(), Error> {
+        let mut set = self.window(self.tab(id)?.window)?.highlighted.clone();
+        set.insert(id);
+        self.select(id, set)
+    }
+
+    /// Takes a tab out of the highlighted ones. The active one hands over to the oldest of the others; the only one stays.
+    pub(crate) fn unhighlight(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.window(self.tab(id)?.window)?;
         let (mut set, active) = (window.highlighted.clone(), window.active);
-        if highlighted == set.contains(&id) {
-            return Ok(Highlighting::Unchanged);
-        }
-        if highlighted {
-            set.insert(id);
-            self.select(id, set)?;
-            return Ok(Highlighting::Changed);
-        }
         set.remove(&id);
         // A tab that was discarded has another id, and is as old as before.
         let oldest = set.iter().min_by_key(|id| self.strips.tab(**id).map(|tab| tab.stable_id));
         let next = active.filter(|active| *active != id).or_else(|| oldest.copied());
-        let Some(next) = next else { return Ok(Highlighting::IsTheOnlyOne) };
-        self.select(next, set)?;
-        Ok(Highlighting::Changed)
+        self.select(next.ok_or(Error::UnhighlightAll)?, set)
     }
 
     /// Takes tabs out of the highlighted ones of their window, all but the active one, each told on its own.
@@ -167,13 +165,4 @@ impl Browser {
         self.answer_languages(id);
         Ok(())
     }
-}
-
-/// The outcome of [`Browser::set_highlighted`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Highlighting {
-    Changed,
-    Unchanged,
-    /// The tab stays highlighted, as no other one is.
-    IsTheOnlyOne,
 }

@@ -155,7 +155,7 @@ impl Browser {
     fn toggle(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.window(self.tab(id)?.window)?;
         if !window.highlighted.contains(&id) {
-            return self.set_highlighted(id, true).map(drop);
+            return self.highlight(id);
         }
         let others: BTreeSet<_> =
             window.highlighted.iter().filter(|tab| **tab != id).copied().collect();

@@ -1,6 +1,5 @@
 //! `tabs.update`: properties in a fixed order; what comes before the one that fails stays changed.
 
-use crate::browser::strip::Highlighting;
 use crate::browser::tab::MuteReason;
 use crate::browser::{Answer, Browser};
 use crate::engine::NavigationKind;
@@ -67,21 +66,13 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 
 fn update_selection(browser: &mut Browser, call: &Call<'_>, id: TabId) -> Result<(), Error> {
     let active = call.boolean(1, "active").or_else(|| call.boolean(1, "selected"));
-    let activates = active == Some(true);
-    if activates {
+    if active == Some(true) {
         browser.check_not_dragging()?;
-    }
-    if activates && browser.window(browser.tab(id)?.window)?.active != Some(id) {
-        browser.activate(id)?;
+        browser.activate_unless_active(id)?;
     }
     let state = browser.window(browser.tab(id)?.window)?;
     let is_other = |asked: &bool| *asked != state.highlighted.contains(&id);
-    let highlighted = call.boolean(1, "highlighted").filter(is_other);
-    if highlighted.is_some() {
-        browser.check_not_dragging()?;
-    }
-    match highlighted.map(|highlighted| browser.set_highlighted(id, highlighted)).transpose()? {
-        Some(Highlighting::IsTheOnlyOne) => Err(Error::UnhighlightAll),
-        _ => Ok(()),
-    }
+    let Some(highlighted) = call.boolean(1, "highlighted").filter(is_other) else { return Ok(()) };
+    browser.check_not_dragging()?;
+    if highlighted { browser.highlight(id) } else { browser.unhighlight(id) }
 }

@@ -65,7 +65,7 @@ impl Browser {
     ) -> Result<(), Error> {
         let first = self.open_pages(window, urls)?;
         self.transfer(tab, window, None)?;
-        if self.window(window)?.active == Some(first) { Ok(()) } else { self.activate(first) }
+        self.activate_unless_active(first)
     }
 
     /// Takes a tab out of its window, for another one.
