@@ -57,10 +57,10 @@ enum Reach {
 }
 
 impl Browser {
-    /// The factor at which a tab shows its page.
+    /// The factor at which a tab shows its page; without one it is the default.
     pub(crate) fn factor_of(&self, tab: &Tab) -> f64 {
         match tab.zoom.mode {
-            _ if tab.discarded => DEFAULT_FACTOR,
+            _ if tab.is_fresh => DEFAULT_FACTOR,
             ZoomMode::Manual => tab.zoom.manual_factor,
             _ => tab.zoom.own_factor.unwrap_or_else(|| self.host_factor(tab)),
         }
@@ -98,7 +98,7 @@ impl Browser {
     /// Zooms a tab as the user's keys do: to the next factor of the browser's list, or to the default.
     pub(crate) fn zoom_step(&mut self, id: TabId, step: i64) -> Result<(), Error> {
         let tab = self.tab(id)?;
-        if tab.zoom.mode == ZoomMode::Disabled || tab.discarded {
+        if tab.zoom.mode == ZoomMode::Disabled || tab.is_fresh {
             return Ok(());
         }
         let now = self.factor_of(tab);
@@ -129,8 +129,7 @@ impl Browser {
         let (name, is_incognito) = (zoomed_host(tab), self.is_incognito(tab));
         let is_mate_of_all = tab.discarded && reach == Reach::Profile;
         let is_reached = |tab: &&Tab| {
-            let is_loaded = !tab.discarded && !tab.waits_to_load && !tab.url.is_empty();
-            let is_mate = is_mate_of_all || is_loaded && zoomed_host(tab) == name;
+            let is_mate = is_mate_of_all || !tab.is_fresh && zoomed_host(tab) == name;
             let is_near = self.is_incognito(tab) == is_incognito;
             let follows = reach == Reach::Host && !is_incognito;
             tab.id == asking || reach != Reach::Tab && is_mate && (is_near || follows)

@@ -5,6 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::extension::manifest::{ContentScript, Incognito, Manifest, Reach};
 use crate::extension::match_pattern::MatchPattern;
 
+/// The schemes of pages that host permissions cover.
+const OPEN_TO_HOSTS: [&str; 3] = ["http:", "https:", "ftp:"];
+/// That of pages which they cover only where the user lets them.
+const FILES: &str = "file:";
+/// Those of the other pages that extensions may have to do with at all.
+const OPEN_BESIDE: [&str; 3] = ["data:", "filesystem:", "chrome-extension:"];
+
+fn is_of_any(url: &str, schemes: &[&str]) -> bool {
+    schemes.iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// True for a page that extensions may have to do with at all.
+pub(crate) fn is_open_to_extensions(url: &str) -> bool {
+    is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) || is_of_any(url, &OPEN_BESIDE)
+}
+
 /// An extension that is installed.
 #[derive(Debug, Clone)]
 pub struct Extension {
@@ -151,8 +167,8 @@ impl Extension {
         if own.is_some_and(|path| path.starts_with('/')) {
             return true;
         }
-        let is_readable = ["http:", "https:", "ftp:"].iter().any(|scheme| url.starts_with(scheme))
-            || url.starts_with("file:") && self.has_files;
+        let is_readable =
+            is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) && self.has_files;
         (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url)))
             || self.is_invoked_on(tab, url)
     }

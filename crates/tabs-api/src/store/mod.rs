@@ -107,6 +107,9 @@ struct TabRow {
     /// The address that it was first sent to, where it is at another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first_url: Option<String>,
+    /// True if it has an address, but nothing was committed since it was copied or brought back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_fresh: bool,
     /// True if the user did something on its page since it came.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_used: bool,
@@ -262,6 +265,7 @@ fn tab_row(tab: &Tab) -> TabRow {
         is_empty_copy: tab.is_empty_copy,
         context_group: tab.is_related.then_some(tab.context_group.0),
         first_url: (tab.first_url != tab.url).then(|| tab.first_url.to_string()),
+        is_fresh: tab.is_fresh && !tab.url.is_empty() && !tab.discarded,
         is_used: tab.is_used,
         discarded: tab.discarded,
         auto_discardable: tab.auto_discardable,
@@ -361,33 +365,6 @@ mod tests {
             restored.assert_invariants();
             assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
         }
-    }
-
-    #[test]
-    fn a_page_of_an_error_comes_back_with_the_zoom_of_errors() {
-        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
-        browser.install(Extension::new("ext".into(), &Manifest::default(), true));
-        let pages = Pages::read(r#"{ "paths": { "any other": { "status": 404 } } }"#).unwrap();
-        let mut session = Session::new(browser, Box::new(SimEngine::new(pages)));
-        let caller = Caller { extension: "ext".into(), context: Context::Worker };
-        let mut now = NOW;
-        for (name, arguments) in [
-            ("tabs.create", r#"[{"url": "http://nowhere.invalid/"}]"#),
-            ("tabs.setZoom", "[2]"),
-            ("tabs.update", r#"[{"url": "http://other.invalid/"}]"#),
-        ] {
-            let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
-            let command = Command::read(name, &given, Style::Promise).unwrap();
-            session.apply(now, &caller, &command).unwrap();
-            now = now.plus(std::time::Duration::from_secs(1));
-            session.advance(now);
-        }
-        let rows: Vec<_> = session.change(now, Browser::take_changes);
-        let rows: Vec<_> = rows.into_iter().filter_map(|(key, row)| Some((key, row?))).collect();
-        let restored = Browser::restore(now, Compat::Browser, &rows).unwrap().unwrap();
-        let tab = restored.focused_window().unwrap().active.unwrap();
-        let factor = restored.factor_of(restored.strips().tab(tab).unwrap());
-        assert_eq!(factor.round(), 2.0);
     }
 
     #[test]

@@ -120,14 +120,18 @@ mod tests {
             after
         }
 
-        /// All tabs as clients see them.
+        /// All tabs as clients see them, with their zoom.
         fn tabs(&self) -> Vec<Value> {
-            let windows = json!(self.session.browser().all_windows(&Access::Full));
+            let browser = self.session.browser();
+            let windows = json!(browser.all_windows(&Access::Full));
             let windows = windows.as_array().unwrap().iter();
             let tabs = windows.flat_map(|window| window["tabs"].as_array().unwrap().clone());
             let without_moments = |mut tab: Value| {
                 let shown = tab.as_object_mut().unwrap();
                 shown.retain(|name, _| name != "frozen" && name != "lastAccessed");
+                let id = shown["id"].as_i64().map(TabId);
+                let zoom = browser.factor_of(browser.strips().tab(id.unwrap()).unwrap());
+                shown.insert("zoom".into(), zoom.into());
                 tab
             };
             tabs.map(without_moments).collect()
@@ -221,6 +225,7 @@ mod tests {
      {
         for is_source_closed in [false, true] {
             let mut before = on_second_page();
+            before.call("tabs.setZoom", &json!([TAB, 2]));
             before.call("windows.create", &json!([{"url": "http://b.test/"}]));
             before.load();
             before.call("tabs.duplicate", &json!([TAB]));
@@ -245,6 +250,21 @@ mod tests {
             assert_eq!(after.tabs(), before.tabs());
             assert!(!after.tabs().iter().any(is_unloaded));
         }
+    }
+
+    #[test]
+    fn a_page_of_an_error_comes_back_with_the_zoom_of_errors() {
+        let mut before = on_second_page();
+        // A host with spaces does not resolve.
+        for host in ["a b", "c d"] {
+            before.call("tabs.update", &json!([TAB, {"url": format!("http://{host}/")}]));
+            before.load();
+            if host == "a b" {
+                before.call("tabs.setZoom", &json!([TAB, 2]));
+            }
+        }
+        let shown = before.killed().shown();
+        assert_eq!(shown["tab"]["zoom"].as_f64().map(f64::round), Some(2.0), "{shown}");
     }
 
     #[test]

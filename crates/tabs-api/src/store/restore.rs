@@ -136,7 +136,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.pinned = row.pinned;
     tab.group = row.group.map(GroupId);
     tab.opener = row.opener.map(TabId);
-    tab.is_fresh = row.url.is_empty() || row.discarded;
+    tab.is_fresh = row.is_fresh || row.url.is_empty() || row.discarded;
     tab.starts_empty = row.starts_empty;
     tab.is_used = row.is_used;
     (tab.waits_to_load, tab.is_empty_copy) = (row.waits_to_load, row.is_empty_copy);

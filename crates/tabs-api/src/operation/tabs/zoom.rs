@@ -3,10 +3,11 @@
 use serde_json::json;
 
 use crate::browser::event::{number, zoom_settings};
-use crate::browser::tab::{DEFAULT_FACTOR, Status, ZoomMode};
+use crate::browser::tab::{DEFAULT_FACTOR, ZoomMode};
 use crate::browser::zoom::as_kept;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
+use crate::extension::permission::is_open_to_extensions;
 use crate::id::TabId;
 use crate::js_value::JsValue;
 use crate::operation::call::Call;
@@ -61,7 +62,7 @@ fn set_zoom(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         _ => DEFAULT_FACTOR,
     };
     let tab = browser.tab(id)?;
-    if tab.zoom.mode == ZoomMode::Disabled || tab.status == Status::Unloaded {
+    if tab.zoom.mode == ZoomMode::Disabled || tab.is_fresh {
         // The specification lets it pass without effect; the browser says so.
         return match browser.compat() {
             Compat::Browser => Err(Error::ZoomDisabled),
@@ -108,11 +109,7 @@ fn check_zoomable(browser: &Browser, id: TabId) -> Result<(), Error> {
     match &*browser.tab(id)?.url {
         BLANK => Ok(()),
         url if url.starts_with("chrome:") => Err(Error::BrowserPage),
-        url if OPEN_TO_EXTENSIONS.iter().any(|scheme| url.starts_with(scheme)) => Ok(()),
+        url if is_open_to_extensions(url) => Ok(()),
         url => Err(Error::NoAccess(url.to_owned())),
     }
 }
-
-/// The schemes of pages that extensions may have to do with at all.
-const OPEN_TO_EXTENSIONS: [&str; 7] =
-    ["http:", "https:", "file:", "ftp:", "data:", "filesystem:", "chrome-extension:"];
