@@ -242,7 +242,7 @@ impl Browser {
         let Some(pending) = tab.pending.take() else {
             return;
         };
-        self.end_languages(id);
+        self.leave_languages(id);
         let Some(tab) = self.strips.tab_mut(id) else {
             return;
         };

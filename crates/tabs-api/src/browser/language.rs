@@ -1,6 +1,6 @@
 //! The language of a tab's page. Whoever asks for it waits for a page that is loading, and for one that was never shown in a window in front.
-//! It is read once, and then known for as long as the page stays, is loaded again or is kept for going back to it. Who waits has an empty one with the next
-//! commit.
+//! It is read once, and then known for as long as the page stays, is loaded again or is kept for going back to it. Who waits in the browser has an empty one
+//! with the next commit; the specification knows none that is empty.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,9 @@ use crate::url::is_source;
 
 /// Pages of the browser's own, which has a language for each of its users.
 const WITHOUT_LANGUAGE: [&str; 4] = ["chrome:", "chrome-native:", "devtools:", "about:blank"];
+
+/// The language of a page that tells none.
+const UNKNOWN: &str = "und";
 
 /// Calls that wait for the page of a tab.
 #[derive(Debug, Default)]
@@ -39,7 +42,7 @@ impl Browser {
         }
         // Spec tabs-api §4: what is unknown is `und`; the browser waits until the page is there.
         if is_unloaded && self.compat == Compat::Spec {
-            return Ok(Answer::Value("und".into()));
+            return Ok(Answer::Value(UNKNOWN.into()));
         }
         if self.has_language(tab) {
             return Ok(Answer::Value(language_of(tab).into()));
@@ -78,11 +81,23 @@ impl Browser {
         is_settled(tab) && (is_read || self.compat == Compat::Spec)
     }
 
-    /// Gives those who wait for the language of a tab's page an empty one, as that page is left, loaded anew or gone.
+    /// Notes that a tab's page is left or loaded anew. In the browser those who wait for its language have an empty one; under the specification they wait
+    /// for that of the page that comes.
+    pub(super) fn leave_languages(&mut self, id: TabId) {
+        if self.compat == Compat::Browser {
+            self.end_languages(id);
+        }
+    }
+
+    /// Answers those who wait for the language of a tab's page that it will never be known: by an empty one in the browser.
     pub(super) fn end_languages(&mut self, id: TabId) {
+        let unknown = match self.compat {
+            Compat::Browser => "",
+            Compat::Spec => UNKNOWN,
+        };
         let waiting: Vec<_> = self.languages.take(id).collect();
         for request in waiting {
-            self.answer(request, Ok(Answer::Value("".into())));
+            self.answer(request, Ok(Answer::Value(unknown.into())));
         }
     }
 }
@@ -93,5 +108,5 @@ fn is_settled(tab: &Tab) -> bool {
 }
 
 fn language_of(tab: &Tab) -> &str {
-    tab.language.as_deref().unwrap_or("und")
+    tab.language.as_deref().unwrap_or(UNKNOWN)
 }

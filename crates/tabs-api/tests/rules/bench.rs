@@ -22,10 +22,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/tabs/fixtures.json");
-        let pages = Pages::read(&std::fs::read_to_string(file).unwrap()).unwrap();
         let now = START;
-        let mut lab = Replay::new(pages, now);
+        let mut lab = Replay::new(pages(), now);
         let start = lab.reset(now, "full");
         Self {
             lab,
@@ -69,6 +67,12 @@ impl Bench {
     pub(crate) fn wait(&mut self, time: Duration) {
         self.now = self.now.plus(time);
     }
+}
+
+/// The pages of the lab.
+pub(crate) fn pages() -> Pages {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/tabs/fixtures.json");
+    Pages::read(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
 /// The names of events, but for those of focus and zoom.

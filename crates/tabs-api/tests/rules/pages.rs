@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tabs_api::browser::{Answer, Browser, Compat};
+use tabs_api::engine::simulated::SimEngine;
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::permission::Extension;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Caller, Command, Context, Style};
+use tabs_api::session::{Output, Session};
 
-use crate::bench::{Bench, GESTURE};
+use crate::bench::{Bench, GESTURE, START, pages};
 
 #[test]
 fn what_is_to_be_taken_out_of_frames_is_looked_at_after_the_frames() {
@@ -109,4 +116,103 @@ fn all_errors_share_one_zoom_and_a_source_has_that_of_its_page() {
     let factors = [errors[1], source].map(|tab| bench.call("tabs.getZoom", json!([tab])));
     assert_eq!(factors.map(|factor| factor.as_f64().unwrap().round()), [2.0, 2.0]);
     assert!(bench.call("tabs.getZoom", json!([errors[1]])).as_f64() < Some(1.6));
+}
+
+#[test]
+fn a_tab_whose_page_has_not_come_is_not_zoomed() {
+    let disabled = "Cannot zoom a tab in disabled mode.";
+    for url in ["http://a.test/a.html", "http://nowhere.invalid/"] {
+        for come_back in ["tabs.reload", "tabs.update"] {
+            let mut bench = Bench::new();
+            let page = bench.open(url);
+            bench.call("tabs.setZoom", json!([page, 1.5]));
+            let discarded = bench.call("tabs.discard", json!([page]))["id"].clone();
+            let args = match come_back {
+                "tabs.reload" => json!([discarded]),
+                _ => json!([discarded, { "active": true }]),
+            };
+            let at_once = json!([[
+                { "op": come_back, "args": args },
+                { "op": "tabs.getZoom", "args": [discarded] },
+                { "op": "tabs.setZoom", "args": [discarded, 2] }
+            ]]);
+            let (reply, _) = bench.step("harness.parallel", at_once);
+            assert_eq!(reply["result"][1]["result"], 1, "{come_back} {url}: {reply}");
+            assert_eq!(reply["result"][2]["error"]["message"], disabled, "{url}: {reply}");
+            let factor = bench.call("tabs.getZoom", json!([discarded]));
+            assert_eq!(factor.as_f64().map(|factor| factor > 1.4), Some(true), "{url}: {factor}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_has_the_zoom_of_its_source_once_its_page_comes() {
+    for url in ["http://a.test/a.html", "http://nowhere.invalid/"] {
+        let mut bench = Bench::new();
+        let page = bench.open(url);
+        bench.call("tabs.setZoom", json!([page, 1.5]));
+        let at_once = json!([[
+            { "op": "tabs.duplicate", "args": [page] },
+            { "op": "tabs.getZoom", "args": [] }
+        ]]);
+        let (reply, _) = bench.step("harness.parallel", at_once);
+        assert_eq!(reply["result"][1]["result"], 1, "{url}: {reply}");
+        assert_ne!(bench.call("tabs.getZoom", json!([])), 1, "{url}");
+        // In a window behind it waits.
+        bench.call("windows.create", json!([{ "url": "about:blank" }]));
+        let copy = bench.call("tabs.duplicate", json!([page]))["id"].clone();
+        assert_eq!(bench.call("tabs.getZoom", json!([copy])), 1, "{url}");
+        bench.call("windows.update", json!([bench.window, { "focused": true }]));
+        assert_ne!(bench.call("tabs.getZoom", json!([copy])), 1, "{url}");
+    }
+}
+
+/// The answer under the specification to who asks for the language of a hidden page, and then does something else with its tab.
+fn language_by_specification(calls: &[(&str, Vec<Value>)]) -> Option<Value> {
+    let mut browser = Browser::with_blank_window(START, Compat::Spec);
+    browser.install(Extension::new("e".into(), &Manifest::default(), false));
+    let mut session = Session::new(browser, Box::new(SimEngine::new(pages())));
+    let caller = Caller { extension: "e".into(), context: Context::Worker };
+    let mut now = START;
+    let mut call = |op: &str, args: &Value| {
+        let args: Vec<JsValue> = serde_json::from_value(args.clone()).unwrap();
+        let command = Command::read(op, &args, Style::Promise).unwrap();
+        let answer = session.apply(now, &caller, &command).unwrap();
+        now = now.plus(Duration::from_secs(60));
+        session.advance(now);
+        answer
+    };
+    let made = json!([{ "url": "http://a.test/de.html", "active": false }]);
+    let tab = json!(call("tabs.create", &made))["id"].clone();
+    let Answer::Later(asked) = call("tabs.detectLanguage", &json!([tab])) else {
+        panic!("its page was never shown");
+    };
+    for (op, rest) in calls {
+        call(op, &json!([vec![tab.clone()], rest.clone()].concat()));
+    }
+    std::iter::from_fn(|| session.poll()).find_map(|output| match output {
+        Output::Answer(request, answer) if request == asked => Some(json!(answer.unwrap())),
+        _ => None,
+    })
+}
+
+#[test]
+fn under_the_specification_who_waits_for_a_language_has_that_of_the_next_page_and_none_of_a_tab_that_goes()
+ {
+    let show = ("tabs.update", vec![json!({ "active": true })]);
+    let leave = ("tabs.update", vec![json!({ "url": "http://a.test/fr.html" })]);
+    let (reload, discard, remove) =
+        (("tabs.reload", vec![]), ("tabs.discard", vec![]), ("tabs.remove", vec![]));
+    for (calls, language) in [
+        (vec![], None),
+        (vec![leave.clone()], None),
+        (vec![show.clone()], Some("de")),
+        (vec![reload, show.clone()], Some("de")),
+        (vec![leave, show], Some("fr")),
+        (vec![discard], Some("und")),
+        (vec![remove], Some("und")),
+    ] {
+        let answer = language_by_specification(&calls);
+        assert_eq!(answer, language.map(Value::from), "{calls:?}");
+    }
 }
