@@ -142,13 +142,14 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// The same; while the user drags tabs, the active one is not told.
+    /// The tab that an argument names, or the active one of the current window, which is refused while the user drags tabs.
     pub(crate) fn tab_or_active_at_rest(
         &self,
         browser: &Browser,
         index: usize,
     ) -> Result<TabId, Error> {
         if self.arguments.integer(index).is_none() {
+            // A caller without a window hears that first.
             self.current_window(browser)?;
             browser.check_not_dragging()?;
         }

@@ -145,3 +145,70 @@ fn an_active_tab_that_an_extension_unhighlights_hands_over_to_the_one_made_first
     bench.call("tabs.update", json!([last, { "highlighted": false }]));
     assert_eq!(active(&mut bench), [first]);
 }
+
+#[test]
+fn while_the_user_drags_a_tab_each_call_is_refused_in_the_order_of_the_browser() {
+    let mut bench = Bench::new();
+    let (window, first) = (bench.window, bench.first);
+    let place = json!({ "left": 10, "top": 10, "width": 1000, "height": 700 });
+    bench.call("windows.update", json!([window, place]));
+    let pages = ["http://a.test/a.html", "http://a.test/b.html"];
+    let [held, last] = pages.map(|url| bench.call("tabs.create", json!([{ "url": url }])));
+    let (held, last) = (&held["id"], &last["id"]);
+    let group = bench.call("tabs.group", json!([{ "tabIds": [first] }]));
+    bench.call("harness.control", json!(["xdotool", "mousemove", 500, 30, "mousedown", 1]));
+    for left in [516, 546, 566] {
+        bench.call("harness.control", json!(["xdotool", "mousemove", left, 31]));
+    }
+    let drags = "Tabs cannot be edited right now (user may be dragging a tab).";
+    let (no_tab, no_window) = ("No tab with id: 2000000001.", "No window with id: 2000000001.");
+    let (no_group, nobody) = ("No group with id: 99.", 2_000_000_001_i64);
+    let let_through = "";
+    for (op, args, sentence) in [
+        ("tabs.update", json!([held, { "pinned": false }]), let_through),
+        ("tabs.update", json!([held, { "pinned": true }]), drags),
+        ("tabs.update", json!([first, { "highlighted": false }]), let_through),
+        ("tabs.update", json!([first, { "highlighted": true }]), drags),
+        ("tabs.update", json!([held, { "highlighted": true }]), let_through),
+        ("tabs.update", json!([first, { "active": false }]), let_through),
+        ("tabs.update", json!([first, { "active": true }]), drags),
+        ("tabs.update", json!([held, { "active": true }]), drags),
+        ("tabs.update", json!([nobody, { "active": true }]), no_tab),
+        ("tabs.update", json!([{ "autoDiscardable": true }]), drags),
+        ("tabs.update", json!([first, { "autoDiscardable": true }]), let_through),
+        ("tabs.update", json!([first, { "url": "http://a.test/c.html" }]), let_through),
+        ("tabs.detectLanguage", json!([held]), let_through),
+        ("tabs.detectLanguage", json!([]), drags),
+        ("tabs.captureVisibleTab", json!([]), drags),
+        ("tabs.captureVisibleTab", json!([nobody]), no_window),
+        ("tabs.move", json!([last, { "index": 0 }]), drags),
+        ("tabs.move", json!([nobody, { "index": 0 }]), no_tab),
+        ("tabs.move", json!([first, { "index": 0, "windowId": nobody }]), drags),
+        ("tabs.group", json!([{ "tabIds": [first], "groupId": group }]), drags),
+        ("tabs.group", json!([{ "tabIds": [nobody] }]), drags),
+        ("tabs.group", json!([{ "tabIds": [first], "groupId": 99 }]), no_group),
+        ("tabs.ungroup", json!([first]), drags),
+        ("tabs.ungroup", json!([last]), drags),
+        ("tabs.ungroup", json!([nobody]), no_tab),
+        ("tabs.highlight", json!([{ "tabs": [99] }]), drags),
+        ("tabs.highlight", json!([{ "tabs": [0], "windowId": nobody }]), no_window),
+        ("tabs.duplicate", json!([first]), drags),
+        ("tabs.duplicate", json!([nobody]), no_tab),
+        ("tabs.getZoom", json!([]), let_through),
+        ("tabGroups.update", json!([group, { "title": "x" }]), drags),
+        ("tabGroups.update", json!([group, { "collapsed": false }]), drags),
+        ("tabGroups.update", json!([group, { "collapsed": true }]), drags),
+        ("tabGroups.update", json!([99, { "title": "x" }]), no_group),
+        ("tabGroups.move", json!([group, { "index": 0 }]), drags),
+        ("tabGroups.move", json!([99, { "index": 0 }]), no_group),
+        ("windows.create", json!([{ "tabId": first }]), drags),
+        ("windows.create", json!([{ "tabId": nobody }]), no_tab),
+        ("windows.update", json!([window, { "drawAttention": true }]), let_through),
+        ("windows.remove", json!([window]), drags),
+        ("windows.remove", json!([nobody]), no_window),
+    ] {
+        assert_eq!(bench.refused(op, args.clone()), sentence, "{op} {args}");
+    }
+    bench.call("harness.control", json!(["xdotool", "mouseup", 1]));
+    bench.call("tabs.move", json!([last, { "index": 0 }]));
+}
