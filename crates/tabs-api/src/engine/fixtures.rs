@@ -179,19 +179,18 @@ impl Pages {
 }
 
 fn browser_page(url: &str) -> Option<Page> {
-    let (title, icon) = match url {
-        "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo")),
-        "chrome://settings/" => ("Settings", None),
-        "chrome://bookmarks/" => ("Bookmarks", None),
-        "chrome://history/" => ("History", None),
-        "chrome://downloads/" => ("Downloads", None),
-        "chrome://extensions/" => ("Extensions", None),
-        "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None),
-        other => (other, None),
+    let (title, icon, status) = match url {
+        "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo"), 200),
+        "chrome://settings/" => ("Settings", None, 200),
+        "chrome://bookmarks/" => ("Bookmarks", None, 200),
+        "chrome://history/" => ("History", None, 200),
+        "chrome://downloads/" => ("Downloads", None, 200),
+        "chrome://extensions/" => ("Extensions", None, 200),
+        "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None, 200),
+        // One that is not known is not there.
+        other => (other, None, 0),
     };
     let is_new_tab = title == "New Tab";
-    // One that is not known is not there.
-    let status = if title == url { 0 } else { 200 };
     Some(Page {
         title: Some(title.to_owned()),
         icon: icon.map(str::to_owned),

@@ -301,7 +301,7 @@ fn placement(call: &Call<'_>, options: usize) -> WindowPlacement {
         top: call.number(options, "top"),
         width: call.number(options, "width"),
         height: call.number(options, "height"),
-        // Without the permission to lock a window it only fills the screen.
+        // An update to it only fills the screen; a creation with it was refused before.
         state: call.text(options, "state").map(|state| match state {
             "locked-fullscreen" => "fullscreen".to_owned(),
             state => state.to_owned(),

@@ -48,7 +48,9 @@ impl Browser {
         // All leave before the source tells who is active there now, and the one that was stays so where they arrive.
         let active = self.window(group.window)?.active.filter(|active| members.contains(active));
         let next = self.hand_over_before_leaving(group.window, members)?;
-        next.map_or(Ok(()), |next| self.expand_around(next))?;
+        if let Some(next) = next {
+            self.expand_around(next)?;
+        }
         let left = members.iter().rev().map(|id| self.take_out_with_group(*id));
         let left = left.map(|removal| Ok(removal?.handed_over_to(next)));
         let left = left.collect::<Result<Vec<_>, Error>>()?;

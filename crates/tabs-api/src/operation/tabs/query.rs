@@ -166,6 +166,9 @@ impl<'c> Filter<'c> {
     /// Title and URL: what the caller may not see is ignored by the specification, and never matches in the browser. The URL that a tab is on its
     /// way to counts as well.
     fn takes_content(&self, tab: &Tab, access: &Access<'_>) -> bool {
+        if self.title.is_none() && self.patterns.is_empty() {
+            return true;
+        }
         let sees_page = access.sees(tab.id.0, &tab.url);
         let is_let = !sees_page && self.ignores_hidden;
         let matches = |url: &str| self.patterns.iter().any(|pattern| pattern.matches(url));
