@@ -4,7 +4,7 @@ use url::{ParseError, Position, Url};
 
 use crate::url::{SOURCE, escaped_host, host};
 
-/// What may stand before a host, any number of times.
+/// The characters that may stand before a host, any number of times.
 const SLASHES: [char; 2] = ['/', '\\'];
 
 /// The page of an `about:` that names none.

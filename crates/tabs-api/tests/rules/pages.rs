@@ -184,14 +184,16 @@ fn language_by_specification(calls: &[(&str, Vec<Value>)]) -> Option<Value> {
     };
     let made = json!([{ "url": "http://a.test/de.html", "active": false }]);
     let tab = json!(call("tabs.create", &made))["id"].clone();
-    let Answer::Later(asked) = call("tabs.detectLanguage", &json!([tab])) else {
-        panic!("its page was never shown");
+    let asked = match call("tabs.detectLanguage", &json!([tab])) {
+        Answer::Later(request) => Some(request),
+        _ => None,
     };
     for (op, rest) in calls {
         call(op, &json!([vec![tab.clone()], rest.clone()].concat()));
     }
+    assert!(asked.is_some(), "its page was never shown");
     std::iter::from_fn(|| session.poll()).find_map(|output| match output {
-        Output::Answer(request, answer) if request == asked => Some(json!(answer.unwrap())),
+        Output::Answer(request, answer) if Some(request) == asked => Some(json!(answer.unwrap())),
         _ => None,
     })
 }
