@@ -16,8 +16,11 @@ use crate::resource::video_abuse_report_reasons as reasons;
 use crate::resource::videos::record::VIDEOS;
 use crate::resource::videos::{record, rules};
 
-/// Reports by time, latest first; the last part tells two of one moment apart.
-pub const REPORTS: Table<(u64, u64), Report> = Table::new(0xA1);
+/// The key of a report: its time, latest first, and a number that tells two of one moment apart.
+pub type ReportKey = (u64, u64);
+
+/// Reports by time, latest first.
+pub const REPORTS: Table<ReportKey, Report> = Table::new(0xA1);
 
 /// Reports of a video.
 pub const REPORTS_OF_VIDEO: Table<(String, u64, u64), ()> = Table::new(0xA2);
@@ -132,9 +135,9 @@ pub fn latest(tx: &mut Tx<'_>, video: Option<&str>, most: usize) -> Result<Vec<R
 fn after_row(
     tx: &mut Tx<'_>,
     video: Option<&str>,
-    after: Option<(u64, u64)>,
+    after: Option<ReportKey>,
     most: usize,
-) -> Result<(Vec<Report>, Option<(u64, u64)>), Error> {
+) -> Result<(Vec<Report>, Option<ReportKey>), Error> {
     let Some(video) = video else {
         let from = after.map(|key| REPORTS.key(&key).to_vec());
         let (rows, more) = REPORTS.scan(tx, &Span { from, ..REPORTS.span(&()) }, most)?;

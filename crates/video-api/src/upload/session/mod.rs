@@ -36,7 +36,7 @@ pub struct Session {
     pub operation: String,
     /// The query of the request that opened it, without secrets.
     pub query: String,
-    /// What its end needs of the request that opened it, as the shell writes it: a session carries its own authorization, as its id does.
+    /// The members of the request that opened it which its end needs, as the shell writes it: a session carries its own authorization, as its id does.
     #[serde(rename = "caller")]
     pub opening: String,
     /// Type that the media is said to have (`X-Upload-Content-Type`).
@@ -113,7 +113,7 @@ pub struct NewSession<'r> {
     pub operation: &'r str,
     /// The query, without secrets.
     pub query: &'r str,
-    /// What the end of the session needs of this request, as the shell writes it.
+    /// The members of this request which the end of the session needs, as the shell writes it.
     pub opening: &'r str,
     /// The metadata, at most [`super::related::METADATA_BYTES_MAX`] long.
     pub metadata: &'r [u8],
