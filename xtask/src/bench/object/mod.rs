@@ -89,7 +89,11 @@ pub(crate) fn measure(only: Option<&str>) -> Result<Vec<Row>> {
         }
     }
     bar.finish_and_clear();
-    ensure!(!rows.is_empty(), "there is no such group");
+    ensure!(
+        !rows.is_empty(),
+        "there is no such group; there are {}",
+        STEPS.map(|(name, _)| name).join(", ")
+    );
     Ok(rows)
 }
 
