@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use triptych_core::kv::{KeyValue, Tx, run_blocking};
 
@@ -18,6 +18,13 @@ const EVERY: Duration = Duration::from_secs(2);
 const SWEEP_EVERY: Duration = Duration::from_secs(25 * 60 * 60);
 /// Sessions that one transaction ends: each has a few dozen rows at the most.
 const SESSIONS_PER_STEP: usize = 8;
+/// Steps of a removal that follow one another at once: what is small is gone soon.
+const STEPS_AT_ONCE: u32 = 50;
+/// After these, a step is followed by a rest of so many times what it took: the tree is busy with what a step wrote for longer than the step was, and a
+/// request that comes in is to find a core that is free.
+const REST_TIMES: u32 = 3;
+/// The longest rest, after which a stop is noticed.
+const REST_MAX: Duration = Duration::from_millis(200);
 
 /// The service as work beside the requests holds it: one that nobody else holds is being stopped.
 struct BackgroundHandle(VideoApi);
@@ -180,7 +187,34 @@ impl VideoApi {
             drop(self.0.closing_turn.write());
             run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))
         };
-        while self.goes_on() && step()? {}
+        let mut steps = 0_u32;
+        loop {
+            let begun = Instant::now();
+            if !self.goes_on() || !step()? {
+                break;
+            }
+            std::thread::sleep(rest(steps, begun.elapsed()));
+            steps = steps.saturating_add(1);
+        }
         Ok(())
+    }
+}
+
+/// The rest after a step of a removal, by the number of steps before it and what it took.
+fn rest(number: u32, took: Duration) -> Duration {
+    if number < STEPS_AT_ONCE { Duration::ZERO } else { (took * REST_TIMES).min(REST_MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_of_many_steps_rests_between_them_and_one_of_few_does_not() {
+        let took = Duration::from_millis(2);
+        assert_eq!(rest(0, took), Duration::ZERO);
+        assert_eq!(rest(STEPS_AT_ONCE - 1, took), Duration::ZERO);
+        assert_eq!(rest(STEPS_AT_ONCE, took), took * REST_TIMES);
+        assert_eq!(rest(u32::MAX, Duration::from_secs(60)), REST_MAX);
     }
 }

@@ -23,6 +23,9 @@ pub(super) const FEW_PAGE: usize = 25;
 const PAGE_THREADS: usize = 20;
 /// Pages that are asked for where none is to be asked for twice.
 const PAGES: usize = 40;
+/// Words that are searched for: as many in a small store, which has no more, as in a large one. More of them would outgrow what is kept of answers in
+/// the one alone.
+const SEARCHES: usize = 50;
 /// Accounts that write at once.
 const WRITERS: usize = 16;
 
@@ -31,13 +34,15 @@ pub(super) struct Rates {
     first_page: f64,
     later_page: f64,
     search: f64,
+    /// A search that was never asked for before.
+    new_search: f64,
 }
 
 /// Requests for the threads of a video.
 struct Targets {
     /// A page each, from the first one on.
     pages: Vec<String>,
-    /// Searches that find as many threads in any store.
+    /// Searches for a word each, that find as many threads in any store.
     searches: Vec<String>,
 }
 
@@ -47,17 +52,18 @@ impl Targets {
         let list = format!("{BASE}/commentThreads?{KEY}&videoId={video}&maxResults={PAGE_THREADS}");
         let threads = format!("{list}&part=snippet,replies");
         let mut pages = vec![threads.clone()];
-        let mut searches = Vec::new();
+        let mut words = Vec::new();
         while pages.len() < PAGES {
             let found = connection.json(pages.last().unwrap_or(&threads))?;
-            searches.extend(
-                items_of(&found)
-                    .filter_map(series)
-                    .map(|word| format!("{list}&part=snippet&searchTerms={word}")),
-            );
+            for word in items_of(&found).filter_map(series) {
+                if words.len() < SEARCHES && !words.iter().any(|known| known == word) {
+                    words.push(word.to_owned());
+                }
+            }
             pages.push(format!("{threads}{}", next_page(&found)?));
         }
-        Ok(Self { pages, searches })
+        let search = |word: String| format!("{list}&part=snippet&searchTerms={word}");
+        Ok(Self { pages, searches: words.into_iter().map(search).collect() })
     }
 
     fn first(&self) -> Result<&String> {
@@ -77,6 +83,7 @@ pub(super) fn measure(service: &'static Service, store: &Filled, page: usize) ->
         first_page: rate(address, std::slice::from_ref(first))?,
         later_page: rate(address, std::slice::from_ref(&later_page))?,
         search: rate(address, &targets.searches)?,
+        new_search: rate(address, &never_asked(&targets.searches))?,
     };
     server.stop()?;
     Ok(rates)
@@ -124,6 +131,11 @@ pub(super) fn scaled(few: &Rates, many: &Rates, threads: u64) -> Vec<Row> {
         row("commentThreads.list, page 1", many.first_page, few.first_page),
         row("commentThreads.list, page 10,000", many.later_page, few.later_page),
         row("commentThreads.list with searchTerms", many.search, few.search),
+        row(
+            "commentThreads.list with searchTerms for the first time",
+            many.new_search,
+            few.new_search,
+        ),
     ]
 }
 
