@@ -32,14 +32,14 @@ def command(*arguments, **more):
 
 
 class Server:
-    """A running server; `start` comes back once it is ready."""
+    """A running server; `start` comes back once it is ready. Without a port it has another one after each start."""
 
-    def __init__(self, data, *flags):
-        self.data, self.flags, self.process = pathlib.Path(data), flags, None
+    def __init__(self, data, *flags, seed=SEED, port=0):
+        self.data, self.seed, self.port, self.flags, self.process = pathlib.Path(data), seed, port, flags, None
         self.start()
 
     def start(self):
-        flags = ["--data", str(self.data), "--seed", SEED, "--port", "0", *self.flags]
+        flags = ["--data", str(self.data), "--seed", str(self.seed), "--port", str(self.port), *self.flags]
         self.log = open(str(self.data) + ".log", "ab")
         self.process = subprocess.Popen([BINARY, *flags], stdout=subprocess.PIPE, stderr=self.log)
         self.url = None

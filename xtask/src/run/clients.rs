@@ -42,6 +42,14 @@ const PROGRAMS: [(&str, &str); 9] = [
 /// What is missing and how to install it, or why an installation failed.
 pub(crate) fn install() -> Result<()> {
     need(&PROGRAMS)?;
+    install_packages()
+}
+
+/// Installs the pinned packages alone, whatever other clients there are.
+///
+/// # Errors
+/// Why an installation failed.
+pub(crate) fn install_packages() -> Result<()> {
     let tests = root().join("tests");
     let python_pins = read(&tests.join("requirements.txt"))?;
     once("python", &python_pins, || {

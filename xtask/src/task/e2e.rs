@@ -241,20 +241,29 @@ fn interpreter(file: &Path) -> Command {
     command
 }
 
-/// Tells a test where its server is and who it may be; credentials are those of the seed file.
+/// Tells a test where its server is and who it may be.
 fn environment(command: &mut Command, service: &Service, server: &Server) -> Result<()> {
+    identify(command, service)?;
+    command.env(service.variable("URL"), &server.url);
+    command.env(service.variable("PID"), server.pid().to_string());
+    command.env(service.variable("ADMIN_TOKEN"), ADMIN_TOKEN);
+    command.env(service.variable("CONTROL_TOKEN"), CONTROL_TOKEN);
+    Ok(())
+}
+
+/// Tells a program of tests the binary, the seed file and the credentials in it, and nothing of the user's own settings.
+///
+/// # Errors
+/// If the seed file cannot be read.
+pub(crate) fn identify(command: &mut Command, service: &Service) -> Result<()> {
     let seed = service.test_seed();
     for (what, value) in
         credentials(service, &serde_json::from_str(&std::fs::read_to_string(&seed)?)?)
     {
         command.env(service.variable(what), value);
     }
-    command.env(service.variable("URL"), &server.url);
-    command.env(service.variable("PID"), server.pid().to_string());
     command.env(service.variable("SEED"), seed);
     command.env(service.variable("BINARY"), service.binary(false));
-    command.env(service.variable("ADMIN_TOKEN"), ADMIN_TOKEN);
-    command.env(service.variable("CONTROL_TOKEN"), CONTROL_TOKEN);
     // Tools of the environment, such as aws, are found first; nothing is read from the user's own settings.
     let bin = clients::python().parent().map(Path::to_owned).unwrap_or_default();
     let paths = std::env::var_os("PATH").unwrap_or_default();

@@ -12,3 +12,4 @@ pub(crate) mod scale;
 pub(crate) mod soak;
 pub(crate) mod test;
 pub(crate) mod up;
+pub(crate) mod walks;

@@ -12,7 +12,7 @@ use crate::run::service::{SERVICES, tail};
 use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
 use crate::run::workspace::{cargo, files, root, target};
-use crate::task::{crash, e2e, explore, process, scale};
+use crate::task::{crash, e2e, explore, process, scale, walks};
 
 /// Arguments of `soak`.
 #[derive(Debug, Default, clap::Args)]
@@ -62,6 +62,7 @@ fn steps(minutes: u64) -> Result<Vec<Step>> {
         Step::new("processes", 3 * 60, process::full),
         Step::new("load", minutes * 60 + 90, move || load(minutes)),
         Step::new("heavy clients", 75, heavy_clients),
+        Step::new("walks", 5 * 60, walks::run),
         Step::command("scale", 6 * 60, || scale::instances("postgres"), cargo_tests),
         Step::command("etcd", 5 * 60, || Ok(etcd()), cargo_tests),
         Step::new("fuzz build", 8 * 60, fuzz_build),

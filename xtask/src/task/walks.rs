@@ -1,0 +1,60 @@
+//! The long walks of the stock clients of video-api: hundreds of uploads, thousands of writes and every list to its end, over kills of the service.
+//! Driven by `tests/video/stock/long.py`, with the programs of the short walks.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::at_once::at_once;
+use crate::run::clients;
+use crate::run::process::{has, watch};
+use crate::run::service::{Service, tail};
+use crate::run::workspace::{root, target};
+use crate::task::e2e;
+
+/// The writes of each kind in one walk, which are its largest batch too; one in ten is the number of its uploads of each kind.
+const WRITES: u32 = 1_000;
+
+/// The time that one walk may take.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+
+/// The clients, with the program that each needs and the packages that bring it.
+const CLIENTS: [(&str, &str, &str); 5] = [
+    ("go", "go", "golang-go golang-google-api-dev"),
+    ("java", "javac", "default-jdk-headless libgoogle-api-client-java"),
+    ("ruby", "ruby", "ruby-google-api-client"),
+    ("python", "python3", "python3 python3-venv"),
+    ("node", "node", "nodejs npm"),
+];
+
+/// Builds, and has every client walk; of one that is not here, says that it did not.
+///
+/// # Errors
+/// Whatever a walk found.
+pub(crate) fn run() -> Result<String> {
+    e2e::build()?;
+    // The pinned clients, of which what is missing is told below.
+    clients::install_packages()?;
+    Ok(at_once(CLIENTS.to_vec(), walk)?.join("; "))
+}
+
+fn walk((client, program, packages): (&str, &str, &str)) -> Result<String> {
+    if !has(program) {
+        return Ok(format!(
+            "{client} NOT RUN: {program} is not installed (apt-get install {packages})"
+        ));
+    }
+    let service = Service::find("video")?;
+    let mut command = Command::new(clients::python());
+    command.arg(root().join("tests/video/stock/long.py")).arg(client).arg(WRITES.to_string());
+    command.current_dir(root()).env("PYTHONDONTWRITEBYTECODE", "1");
+    e2e::identify(&mut command, service)?;
+    let log = target().join(format!("xtask/walk-{client}.log"));
+    let ended = watch(&mut command, &log, LIMIT, |_| {})?;
+    if !ended.success {
+        bail!("the walk of {client} failed{}", tail(&log, 60));
+    }
+    let said = ended.text.lines().last().map(str::to_owned);
+    said.with_context(|| format!("{client} did not say what it walked"))
+}
