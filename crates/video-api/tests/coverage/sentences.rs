@@ -212,20 +212,28 @@ pub(crate) const SENTENCES: &[(&str, &str, &str)] = &[
     (
         "4",
         "channelSections.delete",
-        "sections_per_channel_are_at_most_10_and_their_positions_stay_dense",
+        "channel_sections_update_changes_a_section_and_delete_takes_it_away",
     ),
     (
         "4",
         "channelSections.insert: to the user's channel",
-        "sections_per_channel_are_at_most_10_and_their_positions_stay_dense",
+        "channel_sections_insert_adds_a_section_to_the_authenticated_users_channel",
     ),
     (
         "4",
         "channelSections.list",
         "channel_sections_hidden_become_visible_when_show_browse_view_is_set_to_true",
     ),
-    ("4", "channelSections.update", "every_type_has_its_rules_for_title_playlists_and_channels"),
-    ("4", "channels.list: zero or more", "test_a_channel_is_found_by_its_handle"),
+    (
+        "4",
+        "channelSections.update",
+        "channel_sections_update_changes_a_section_and_delete_takes_it_away",
+    ),
+    (
+        "4",
+        "channels.list: zero or more",
+        "channels_list_gives_zero_or_more_channels_matching_criteria",
+    ),
     (
         "4",
         "commentThreads.list",
@@ -257,25 +265,29 @@ pub(crate) const SENTENCES: &[(&str, &str, &str)] = &[
         "deprecated_operations_are_no_longer_supported_and_leave_nothing",
     ),
     ("4", "comments.delete", "authors_and_the_owner_delete_and_a_thread_goes_with_its_replies"),
-    ("4", "comments.update", "words_are_found_in_the_text_as_it_is_now"),
+    ("4", "comments.update", "comments_update_modifies_a_comment"),
     (
         "4",
         "guideCategories.list: accepts hl",
         "a_language_code_is_usable_as_hl_of_both_lists_of_categories",
     ),
-    ("4", "i18nLanguages.list", "a_language_code_is_usable_as_hl_of_both_lists_of_categories"),
-    ("4", "i18nRegions.list", "a_region_code_is_usable_as_region_code_of_four_lists"),
+    (
+        "4",
+        "i18nLanguages.list",
+        "i18n_languages_list_and_i18n_regions_list_give_each_code_with_its_name",
+    ),
+    (
+        "4",
+        "i18nRegions.list",
+        "i18n_languages_list_and_i18n_regions_list_give_each_code_with_its_name",
+    ),
     ("4", "members.list", "current_members_come_newest_first_with_what_they_have_access_to"),
     (
         "4",
         "membershipsLevels.list: in implicit order",
         "levels_come_in_the_order_of_their_price_each_with_its_name",
     ),
-    (
-        "4",
-        "playlistItems.delete",
-        "whoever_deletes_a_page_and_goes_on_to_the_next_leaves_nothing_out",
-    ),
+    ("4", "playlistItems.delete", "playlist_items_delete_deletes_an_item"),
     (
         "4",
         "playlistItems.insert",
@@ -291,17 +303,17 @@ pub(crate) const SENTENCES: &[(&str, &str, &str)] = &[
         "playlistItems.update: its position",
         "test_c_items_keep_dense_positions_through_inserts_moves_and_deletes",
     ),
-    ("4", "playlists.delete", "a_deleted_playlist_takes_the_activities_of_its_items_along"),
+    ("4", "playlists.delete", "playlists_delete_deletes_a_playlist_with_its_items"),
     (
         "4",
         "playlists.list: the user's own, or by ids",
-        "a_playlist_is_shown_by_its_state_to_each_viewer_in_every_place",
+        "playlists_list_gives_those_of_the_authenticated_user_or_of_unique_ids",
     ),
     ("4", "playlists.insert", "test_a_playlist_is_inserted_and_listed"),
     (
         "4",
         "playlists.update: title, description, privacy",
-        "playlists_are_publicly_visible_by_default_and_can_be_public_or_private",
+        "playlists_update_modifies_title_description_and_privacy_status",
     ),
     (
         "4",
@@ -320,7 +332,7 @@ pub(crate) const SENTENCES: &[(&str, &str, &str)] = &[
         "subscriptions_list_gives_both_sides_in_every_order_and_page_by_page",
     ),
     ("4", "thumbnails.set", "a_large_picture_has_all_sizes_and_a_small_one_those_that_it_fills"),
-    ("4", "videoAbuseReportReasons.list", "a_report_names_a_reason_of_the_list_and_is_kept"),
+    ("4", "videoAbuseReportReasons.list", "every_reason_of_the_list_is_usable_to_report_abuse"),
     (
         "4",
         "videoCategories.list: accepts hl",
@@ -355,7 +367,7 @@ pub(crate) const SENTENCES: &[(&str, &str, &str)] = &[
     (
         "4",
         "videos.getRating: of a list of videos",
-        "a_video_rating_is_like_dislike_or_none_as_videos_rate_requests",
+        "videos_get_rating_gives_the_ratings_that_the_user_gave_to_a_list_of_videos",
     ),
     (
         "4",

@@ -21,6 +21,7 @@ mod interleaved;
 mod membership;
 mod mended;
 mod model;
+mod operations;
 mod page;
 mod page_tokens;
 mod pages;
