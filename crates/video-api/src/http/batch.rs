@@ -221,11 +221,6 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
         headers.entry(header::ACCEPT_LANGUAGE).or_insert_with(|| language.clone());
     }
     let mut inner = ApiRequest::new(method, path, query, headers, outer.base.clone());
-    // What the batch itself carries holds for requests without their own: its token also for one that names a key.
-    if inner.token.is_none() {
-        inner.key = inner.key.or_else(|| outer.key.clone());
-        inner.token.clone_from(&outer.token);
-    }
     inner.apply_method_override();
     let is_download = router::served_at(&inner.method, &inner.path)
         .is_ok_and(|(operation, _)| operation.download);
@@ -237,7 +232,13 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
     let body = body.strip_suffix(b"\n").unwrap_or(body);
     let body = body.strip_suffix(b"\r").unwrap_or(body);
     let body = unpacked(&inner.headers, Bytes::copy_from_slice(body), JSON_BYTES_MAX)?;
-    Ok(inner.with_body(body))
+    let mut inner = inner.with_body(body);
+    // What the batch itself carries holds for requests without their own, in their forms too: its token also for one that names a key.
+    if inner.token.is_none() {
+        inner.key = inner.key.or_else(|| outer.key.clone());
+        inner.token.clone_from(&outer.token);
+    }
+    Ok(inner)
 }
 
 fn write(out: &mut Vec<u8>, boundary: &str, content_id: Option<&str>, response: ApiResponse) {

@@ -294,6 +294,25 @@ impl BodyPieces {
         Self { left: bytes_max, rest: Bytes::new() }
     }
 
+    /// Passes over the first bytes of the body.
+    ///
+    /// # Errors
+    /// `BodyBroken`.
+    pub(super) async fn pass_over<B>(&mut self, body: &mut B, bytes: u64) -> Result<(), Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let mut left = bytes;
+        while left > 0 {
+            let Some(mut frame) = next(body).await? else { break };
+            let passed = left.min(frame.len() as u64);
+            left -= passed;
+            self.rest = frame.split_off(usize::try_from(passed).unwrap_or(frame.len()));
+        }
+        Ok(())
+    }
+
     /// The next piece, on disk; `None` at the end of the body.
     ///
     /// # Errors

@@ -185,6 +185,7 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let mut pieces = upload_body::BodyPieces::new(expected.bytes_max);
+        pieces.pass_over(body, expected.repeated).await?;
         let mut first = expected.first;
         let declared = session.total.or(expected.total);
         loop {
@@ -204,9 +205,9 @@ impl VideoApi {
         }
         let arrived = first - expected.first.min(first);
         if expected.exact && arrived < expected.bytes_max {
-            return Err(
-                SessionError::LengthMismatch { range: expected.bytes_max, body: arrived }.into()
-            );
+            let range = expected.repeated + expected.bytes_max;
+            let body = expected.repeated + arrived;
+            return Err(SessionError::LengthMismatch { range, body }.into());
         }
         if !expected.exact {
             // Nobody said how long the whole is: its end is the end of the body.

@@ -170,21 +170,28 @@ async fn credentials_and_language_of_a_batch_hold_for_its_requests_without_their
     };
     let kind = "Content-Type: application/json\r\n";
     let channel = "GET /youtube/v3/channels?part=id&fields=items/id&mine=true";
+    let long = "X-HTTP-Method-Override: GET\r\nContent-Type: application/x-www-form-urlencoded\r\n";
     let body = [
         part("POST /youtube/v3/playlists?part=snippet&key=KEY", kind, &own),
         part(&format!("{channel}&key=KEY"), "", ""),
         part(channel, "Authorization: Bearer BOB\r\n", ""),
         part(&format!("{channel}&access_token=BOB"), "", ""),
+        part("POST /youtube/v3/channels", long, "part=id&fields=items/id&mine=true"),
+        part(
+            "POST /youtube/v3/channels",
+            long,
+            "part=id&fields=items/id&mine=true&access_token=BOB",
+        ),
     ]
     .concat()
         + "--B--";
     let kind = [("content-type", "multipart/mixed; boundary=B")];
     let answer = service.ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes()).await;
     let text = String::from_utf8(answer.body.to_vec()).unwrap();
-    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 4, "{text}");
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 6, "{text}");
     assert_eq!(
         (text.matches("\"UCx\"").count(), text.matches("\"UCbob\"").count()),
-        (2, 2),
+        (3, 3),
         "{text}"
     );
     let body = json!({"id": "v", "snippet": {"title": "First", "categoryId": "22", "defaultLanguage": "en"},

@@ -1,9 +1,14 @@
 //! The forms in which bodies arrive: packed, and in each vocabulary of uploads in pieces.
 
 use std::io::Write;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use http::Request;
+use http_body::Frame;
 use serde_json::{Value, json};
 
 use crate::service::{Answer, Service};
@@ -115,6 +120,58 @@ async fn a_client_that_cannot_take_308_is_told_it_in_a_header() {
     let done = service.ask_with("POST", &session, "", &last, b"bytes").await;
     assert_eq!((done.status, &done.json()["kind"]), (200, &json!("youtube#video")));
     assert_eq!(header(&done, "x-http-status-code-override"), "");
+}
+
+/// A body whose connection breaks behind these bytes.
+struct Broken(Option<Bytes>);
+
+impl http_body::Body for Broken {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let next = self.0.take().map(Frame::data).ok_or(std::io::ErrorKind::ConnectionReset.into());
+        Poll::Ready(Some(next))
+    }
+}
+
+#[tokio::test]
+async fn a_piece_that_broke_off_may_be_sent_again_from_its_begin() {
+    let service = Service::new().await;
+    let film = [MOVIE, &vec![7; 3 * PIECE][..]].concat();
+    let start = format!("{START}&uploadType=resumable");
+    let headers = [("x-upload-content-type", "video/mp4")];
+    let opened = service.ask_with("POST", &start, "ALICE", &headers, METADATA).await;
+    let session = target(&header(&opened, "location"));
+    let send = async |first: usize, bytes: &[u8], total: &str| {
+        let last = first + bytes.len() - 1;
+        let range = format!("bytes {first}-{last}/{total}");
+        service.ask_with("PUT", &session, "", &[("content-range", &range)], bytes).await
+    };
+    let (kept, two) = (PIECE + 100, 2 * PIECE);
+    let request = Request::builder()
+        .method("PUT")
+        .uri(&session)
+        .header("host", "127.0.0.1:7801")
+        .header("content-range", format!("bytes 0-{}/*", two - 1));
+    let cut = Broken(Some(Bytes::copy_from_slice(&film[..kept])));
+    service.api.answer(request.body(cut).unwrap()).await;
+    let probe = [("content-range", "bytes */*")];
+    let told = service.ask_with("PUT", &session, "", &probe, b"").await;
+    assert_eq!(header(&told, "range"), format!("bytes=0-{}", kept - 1));
+    // The client of Go asks nothing: it sends the same piece again.
+    let told = send(0, &film[..two], "*").await;
+    assert_eq!((told.status, header(&told, "range")), (308, format!("bytes=0-{}", two - 1)));
+    let told = send(0, &film[..two], "*").await;
+    assert_eq!((told.status, header(&told, "range")), (308, format!("bytes=0-{}", two - 1)));
+    let done = send(PIECE, &film[PIECE..], &film.len().to_string()).await;
+    assert_eq!(done.status, 200, "{}", done.json());
+    let target = format!("/videos?part=fileDetails&id={}", done.json()["id"].as_str().unwrap());
+    let details = &service.list(&target).await["items"][0]["fileDetails"];
+    assert_eq!(details["fileSize"], film.len().to_string());
 }
 
 const MOVIE: &[u8] = include_bytes!("../../../../fuzz/corpus/video_media/film.mp4");

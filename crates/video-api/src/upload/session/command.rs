@@ -81,7 +81,13 @@ impl Session {
         Ok(match (bytes, finalize) {
             (0, true) => Decision::Finish,
             (0, false) => self.progress(),
-            _ => Decision::Receive(ExpectedBody { first, bytes_max: bytes, exact: true, total }),
+            _ => Decision::Receive(ExpectedBody {
+                first,
+                repeated: 0,
+                bytes_max: bytes,
+                exact: true,
+                total,
+            }),
         })
     }
 
@@ -100,7 +106,7 @@ impl Session {
             None => (bytes_max.saturating_sub(first), false),
         };
         let total = self.total;
-        Ok(Decision::Receive(ExpectedBody { first, bytes_max: most, exact, total }))
+        Ok(Decision::Receive(ExpectedBody { first, repeated: 0, bytes_max: most, exact, total }))
     }
 }
 
@@ -149,7 +155,7 @@ mod tests {
         const PIECE: u64 = PIECE_BYTES_MULTIPLE;
         let upload = |offset, finalize| Command::Upload { offset: Some(offset), finalize };
         let receive = |first, bytes_max, exact, total| {
-            Ok(Decision::Receive(ExpectedBody { first, bytes_max, exact, total }))
+            Ok(Decision::Receive(ExpectedBody { first, repeated: 0, bytes_max, exact, total }))
         };
         let progress = |received| Ok(Decision::Progress { received });
         let open = session(PIECE, Some(2 * PIECE + 5), None);

@@ -82,7 +82,7 @@ pub enum Decision {
         /// The status of that response.
         status: u16,
     },
-    /// Receive nothing; respond 308 with what has arrived. A probe, an overlap or a gap.
+    /// Receive nothing; respond 308 with what has arrived. A probe, what is there already, or a gap.
     Progress {
         /// Number of bytes on disk.
         received: u64,
@@ -96,9 +96,11 @@ pub enum Decision {
 /// The body that a session expects next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedBody {
-    /// Offset of its first byte.
+    /// Offset of the first byte that is kept.
     pub first: u64,
-    /// The most bytes that it may have.
+    /// The bytes of the body before that one, which are there already.
+    pub repeated: u64,
+    /// The most bytes that may be kept of it.
     pub bytes_max: u64,
     /// True if it must have exactly that many; otherwise the end of the body is the end of the whole.
     pub exact: bool,
@@ -249,6 +251,7 @@ impl Session {
         }
         Ok(Decision::Receive(ExpectedBody {
             first: 0,
+            repeated: 0,
             bytes_max: total.unwrap_or(bytes_max),
             exact: total.is_some(),
             total,
@@ -269,7 +272,8 @@ impl Session {
         if let Some(before) = total.filter(|total| last >= *total) {
             return Err(SessionError::TotalChanged { before, now: last + 1 });
         }
-        if first != self.received {
+        // A client may send a piece again whose connection broke: what was kept of it is passed over.
+        if first > self.received || last < self.received {
             return Ok(self.without_bytes(total));
         }
         let bytes = last - first + 1;
@@ -280,7 +284,14 @@ impl Session {
         if !is_last && !bytes.is_multiple_of(PIECE_BYTES_MULTIPLE) {
             return Err(SessionError::NotAMultiple { bytes });
         }
-        Ok(Decision::Receive(ExpectedBody { first, bytes_max: bytes, exact: true, total }))
+        let repeated = self.received - first;
+        Ok(Decision::Receive(ExpectedBody {
+            first: self.received,
+            repeated,
+            bytes_max: bytes - repeated,
+            exact: true,
+            total,
+        }))
     }
 }
 

@@ -41,10 +41,13 @@ fn run<T>(
 }
 
 #[test]
-fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
+fn only_the_next_bytes_are_kept_whatever_comes_before_them_and_gaps_store_nothing() {
     let half = session(K, Some(3 * K + 1));
+    let again = |repeated, bytes_max, total| {
+        Ok(Decision::Receive(ExpectedBody { first: K, repeated, bytes_max, exact: true, total }))
+    };
     let receive = |first, bytes_max, total| {
-        Ok(Decision::Receive(ExpectedBody { first, bytes_max, exact: true, total }))
+        Ok(Decision::Receive(ExpectedBody { first, repeated: 0, bytes_max, exact: true, total }))
     };
     let report = Ok(Decision::Progress { received: K });
     for (range, length, expected) in [
@@ -54,7 +57,18 @@ fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
             None,
             receive(K, 2 * K + 1, Some(3 * K + 1)),
         ),
-        (format!("bytes 0-{}/{}", 2 * K - 1, 3 * K + 1), Some(2 * K), report.clone()),
+        (format!("bytes 0-{}/{}", 2 * K - 1, 3 * K + 1), Some(2 * K), again(K, K, Some(3 * K + 1))),
+        (
+            format!("bytes 9-{}/{}", 3 * K, 3 * K + 1),
+            None,
+            again(K - 9, 2 * K + 1, Some(3 * K + 1)),
+        ),
+        (format!("bytes 0-{}/{}", K - 1, 3 * K + 1), Some(K), report.clone()),
+        (
+            format!("bytes 0-{}/{}", K + 9, 3 * K + 1),
+            Some(K + 10),
+            Err(SessionError::NotAMultiple { bytes: K + 10 }),
+        ),
         (format!("bytes {}-{}/{}", 2 * K, 3 * K, 3 * K + 1), Some(K + 1), report.clone()),
         (format!("bytes */{}", 3 * K + 1), Some(0), report.clone()),
         ("bytes */*".to_owned(), Some(0), report),
@@ -100,7 +114,7 @@ fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
 #[test]
 fn a_body_without_a_range_is_the_whole() {
     let expected = |bytes_max, exact, total| {
-        Ok(Decision::Receive(ExpectedBody { first: 0, bytes_max, exact, total }))
+        Ok(Decision::Receive(ExpectedBody { first: 0, repeated: 0, bytes_max, exact, total }))
     };
     assert_eq!(session(0, None).decide(None, Some(9), K), expected(9, true, Some(9)));
     assert_eq!(session(0, None).decide(None, None, K), expected(K, false, None));
