@@ -46,12 +46,17 @@ func video(title string) *youtube.Video {
 type breaking struct{ broke bool }
 
 func (way *breaking) RoundTrip(request *http.Request) (*http.Response, error) {
-	if strings.HasPrefix(request.Header.Get("Content-Range"), "bytes 0-262143/") && !way.broke {
-		way.broke = true
-		request = request.Clone(request.Context())
-		request.Body = io.NopCloser(io.MultiReader(io.LimitReader(request.Body, 100_000), broken{}))
+	if way.broke || !strings.HasPrefix(request.Header.Get("Content-Range"), "bytes 0-262143/") {
+		return http.DefaultTransport.RoundTrip(request)
 	}
-	return http.DefaultTransport.RoundTrip(request)
+	way.broke = true
+	request = request.Clone(request.Context())
+	request.Body = io.NopCloser(io.MultiReader(io.LimitReader(request.Body, 100_000), broken{}))
+	// What is answered to half of a piece does not come back either.
+	if response, err := http.DefaultTransport.RoundTrip(request); err == nil {
+		response.Body.Close()
+	}
+	return nil, io.ErrUnexpectedEOF
 }
 
 type broken struct{}

@@ -17,6 +17,7 @@ use crate::api::operation::Operation;
 use crate::api::parameter::{boolean, check_global};
 use crate::api::response::address::ESCAPED_BASE;
 use crate::api::schema::Shape;
+use crate::http::router::operation_at;
 use crate::upload::location::{AddressHeaders, base_url};
 
 /// `Allow` of what is only read.
@@ -153,14 +154,18 @@ impl ApiRequest {
         }
     }
 
-    /// The request with its body. An overridden GET has its query there.
+    /// The request with its body. An overridden GET has its query there, and so may a POST that brings nothing else: the client of Ruby sends it so.
     #[must_use]
     pub fn with_body(mut self, body: Bytes) -> Self {
         let is_form = self
             .content_type
             .as_deref()
             .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
-        if self.overridden && is_form {
+        let brings_nothing_else = || {
+            self.method == "POST"
+                && operation_at(&self.method, &self.path).is_ok_and(|(row, _)| !row.takes_json())
+        };
+        if is_form && (self.overridden || brings_nothing_else()) {
             let form = String::from_utf8_lossy(&body).into_owned();
             let query = if self.query.is_empty() { form } else { format!("{}&{form}", self.query) };
             let (method, path, base) = (self.method.clone(), self.path.clone(), self.base.clone());

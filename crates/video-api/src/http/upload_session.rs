@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 use triptych_core::host::{BoxError, ReplyBody};
-use triptych_core::kv::{Tx, run};
+use triptych_core::kv::{StoreError, Tx, run};
 
 use super::request::{ALLOW_UPLOADS, ApiRequest, read_whole_body};
 use super::upload::{check_type, content_length};
@@ -197,7 +197,13 @@ impl VideoApi {
                 Err((piece, error)) => (piece, Some(error)),
             };
             if let Some(piece) = piece {
+                let end = first + piece.bytes;
                 first = self.advance(id, first, piece, declared).await?;
+                if first < end {
+                    // The connection that broke had not ended yet, and kept some of the same bytes: the client may send them once more.
+                    let again = "another request kept some of the same bytes".into();
+                    return Err(Error::Backend(StoreError::Unavailable(again)));
+                }
             }
             if let Some(error) = broken {
                 return Err(error);

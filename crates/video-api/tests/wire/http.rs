@@ -270,3 +270,24 @@ async fn a_token_that_is_asked_about_and_is_none_is_400() {
     assert_eq!((known.status, &known.json()["sub"]), (200, &json!("alice")));
     assert_ne!(known.json()["scope"], Value::Null);
 }
+
+#[tokio::test]
+async fn a_post_that_brings_no_resource_may_bring_its_query_as_a_form() {
+    let service = Service::new().await;
+    let form = [("content-type", "application/x-www-form-urlencoded; charset=utf-8")];
+    for (path, query) in [
+        ("videos/rate", "id=v&rating=like"),
+        ("comments/setModerationStatus", "id=c&moderationStatus=heldForReview"),
+        ("watermarks/unset", "channelId=UCx"),
+    ] {
+        let target = format!("/youtube/v3/{path}?");
+        let told = service.ask_with("POST", &target, "ALICE", &form, query.as_bytes()).await;
+        assert_eq!(told.status, 204, "{path}: {}", told.json());
+    }
+    let rated = service.list("/videos/getRating?id=v").await;
+    assert_eq!(rated["items"][0]["rating"], "like");
+    // A resource is read whatever its body is called.
+    let target = "/youtube/v3/playlists?part=snippet";
+    let body = br#"{"snippet": {"title": "t"}}"#;
+    assert_eq!(service.ask_with("POST", target, "ALICE", &form, body).await.status, 200);
+}

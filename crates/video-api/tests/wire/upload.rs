@@ -1,5 +1,6 @@
 //! The forms in which bodies arrive: packed, and in each vocabulary of uploads in pieces.
 
+use std::future::Future as _;
 use std::io::Write;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +10,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::Request;
 use http_body::Frame;
+use http_body_util::Full;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::service::{Answer, Service};
 
@@ -172,6 +175,56 @@ async fn a_piece_that_broke_off_may_be_sent_again_from_its_begin() {
     let target = format!("/videos?part=fileDetails&id={}", done.json()["id"].as_str().unwrap());
     let details = &service.list(&target).await["items"][0]["fileDetails"];
     assert_eq!(details["fileSize"], film.len().to_string());
+}
+
+/// A body that comes when somebody says so.
+struct Waiting(oneshot::Receiver<Bytes>);
+
+impl http_body::Body for Waiting {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if self.0.is_terminated() {
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut self.0)
+            .poll(context)
+            .map(|came| came.ok().map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+#[tokio::test]
+async fn a_piece_that_another_request_kept_half_of_meanwhile_is_asked_for_again() {
+    let service = Service::new().await;
+    let start = format!("{START}&uploadType=resumable");
+    let headers = [("x-upload-content-type", "video/mp4")];
+    let opened = service.ask_with("POST", &start, "ALICE", &headers, METADATA).await;
+    let session = target(&header(&opened, "location"));
+    let piece = Bytes::from(vec![7; PIECE]);
+    let request = || {
+        let range = format!("bytes 0-{}/*", PIECE - 1);
+        let host = ("host", "127.0.0.1:7801");
+        Request::put(&session).header(host.0, host.1).header("content-range", range)
+    };
+    let (send, receive) = oneshot::channel();
+    let slower = service.api.answer(request().body(Waiting(receive)).unwrap());
+    let faster = async {
+        let half = Broken(Some(piece.slice(..1_000)));
+        service.api.answer(request().body(half).unwrap()).await;
+        send.send(piece.clone()).unwrap();
+    };
+    let (told, ()) = tokio::join!(slower, faster);
+    assert_eq!(told.status(), 503);
+    let again = service.api.answer(request().body(Full::new(piece.clone())).unwrap()).await;
+    let range = format!("bytes=0-{}", PIECE - 1);
+    assert_eq!(
+        (again.status().as_u16(), &again.headers()["range"]),
+        (308, &range.parse().unwrap())
+    );
 }
 
 const MOVIE: &[u8] = include_bytes!("../../../../fuzz/corpus/video_media/film.mp4");
