@@ -13,11 +13,11 @@ use super::content_encoding::EncodingError;
 use crate::api::callback;
 use crate::api::error::Error;
 use crate::api::fields::Mask;
-use crate::api::operation::Operation;
+use crate::api::operation::{Operation, VERSION_PATH};
 use crate::api::parameter::{boolean, check_global};
 use crate::api::response::address::ESCAPED_BASE;
 use crate::api::schema::Shape;
-use crate::http::router::operation_at;
+use crate::resource::route::{self, Route};
 use crate::upload::location::{AddressHeaders, base_url};
 
 /// `Allow` of what is only read.
@@ -162,8 +162,9 @@ impl ApiRequest {
             .as_deref()
             .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
         let brings_nothing_else = || {
-            self.method == "POST"
-                && operation_at(&self.method, &self.path).is_ok_and(|(row, _)| !row.takes_json())
+            let rest = self.path.strip_prefix(VERSION_PATH).filter(|_| self.method == "POST");
+            let route = rest.map(|rest| route::find(&self.method, rest));
+            matches!(route, Some(Route::Operation(row, _)) if !row.takes_json())
         };
         if is_form && (self.overridden || brings_nothing_else()) {
             let form = String::from_utf8_lossy(&body).into_owned();
