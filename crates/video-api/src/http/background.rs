@@ -181,6 +181,10 @@ impl VideoApi {
     }
 
     /// Removes the rows of what is gone, in steps that a restart continues.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a step took decides nothing but the rest after it, which no event ends"
+    )]
     fn sweep_rows(&self, store: &dyn KeyValue) -> Result<(), Error> {
         let step = || {
             // Reads that a step has disturbed are made again first.
