@@ -273,7 +273,7 @@ def rounds(make, grace_seconds=0.0, flags=()):
         import recorded
 
         if sys.argv[1] == "record":
-            return recorded.record(make, sys.argv[2], int(sys.argv[3]), flags)
+            return recorded.record(make, sys.argv[2], int(sys.argv[3]), grace_seconds, flags)
         return recorded.look(make, sys.argv[2], grace_seconds, flags)
     how, count = sys.argv[1], int(sys.argv[2])
     if how == "soak":

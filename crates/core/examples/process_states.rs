@@ -1,13 +1,14 @@
 //! Explores the states that kills and power cuts leave of a whole process, of which `strace` recorded every call: `cargo xtask crash --processes`.
 //!
 //! ```text
-//! process_states FOLDER STATES SEED LOOK…
-//! process_states FOLDER STATES SEED --without SYNC LOOK…
+//! process_states FOLDER STATES SEED [--without SYNC] [--leave NEXT] LOOK…
 //! ```
 //!
-//! FOLDER has `recording.json` (`{"data": PATH, "lives": [{"log": NAME, "after": NAME}]}`), the logs, and the data directory after each life.
+//! FOLDER has `recording.json` (`{"data": PATH, "begins": NAME, "lives": [{"log": NAME, "ready": SECONDS, "after": NAME}]}`), the logs, and the data
+//! directory after each life, and before the first where a cut had left it.
 //! Each state is written out there, and LOOK, a program, is asked on a line of its input: `{"data": PATH, "before": SECONDS, "isCut": BOOLEAN}`; it
-//! answers with the list of what is missing, on a line of its output. With a sync left out, that this is found is what succeeds.
+//! answers with the list of what is missing, on a line of its output. With a sync left out, that this is found is what succeeds. A cut in the middle is left
+//! in NEXT, the folder of another recording: its data directory as `begins`, and `left.json` (`{"recording": FOLDER, "before": SECONDS}`).
 
 #![expect(clippy::print_stdout, reason = "a program at the terminal")]
 
@@ -18,7 +19,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use serde_json::Value;
 use triptych_core::explorer::{
-    Content, End, Ended, Exploration, MissingSync, RecordedLife, Recording, Trace, explore_process,
+    Content, End, Ended, Exploration, Micros, MissingSync, RecordedLife, Recording, Trace,
+    explore_process,
 };
 use triptych_core::kv::believe_copied_tree;
 
@@ -27,14 +29,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let outcome = match words.as_slice() {
-        [folder, states, seed, "--without", sync, look @ ..] => {
-            run(folder, states, seed, Some(sync), look)
-        }
-        [folder, states, seed, look @ ..] => run(folder, states, seed, None, look),
-        _ => Err("usage: process_states FOLDER STATES SEED [--without SYNC] LOOK…".into()),
-    };
-    match outcome {
+    match asked(&words).and_then(|asked| run(&asked)) {
         Ok(said) => {
             println!("{said}");
             ExitCode::SUCCESS
@@ -46,26 +41,65 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(
-    folder: &str,
-    states: &str,
-    seed: &str,
-    without: Option<&str>,
-    look: &[&str],
-) -> Outcome<String> {
-    let missing = |sync| MissingSync::named(sync).ok_or("there is no such sync");
-    let left_out = without.map(missing).transpose()?;
-    let exploration =
-        Exploration { seed: seed.parse()?, states: states.parse()?, without: left_out };
-    let (recording, mut looker) = (read(Path::new(folder))?, Looker::start(folder, look)?);
-    let explored = explore_process(&recording, &exploration, &mut |ended| looker.look(ended));
-    match (without, explored) {
-        (None, explored) => Ok(explored?.to_string()),
-        (Some(sync), Err(found)) => Ok(format!("without the sync of {sync}: {found}")),
+/// The words of the command line.
+struct Asked<'w> {
+    folder: &'w Path,
+    exploration: Exploration,
+    next: Option<&'w Path>,
+    look: &'w [&'w str],
+}
+
+fn asked<'w>(words: &'w [&str]) -> Outcome<Asked<'w>> {
+    let [folder, states, seed, rest @ ..] = words else {
+        return Err(
+            "usage: process_states FOLDER STATES SEED [--without SYNC] [--leave NEXT] LOOK…".into(),
+        );
+    };
+    let (without, rest) = match rest {
+        ["--without", sync, rest @ ..] => {
+            (Some(MissingSync::named(sync).ok_or("there is no such sync")?), rest)
+        }
+        rest => (None, rest),
+    };
+    let (next, look) = match rest {
+        ["--leave", next, look @ ..] => (Some(Path::new(*next)), look),
+        look => (None, look),
+    };
+    let exploration = Exploration { seed: seed.parse()?, states: states.parse()?, without };
+    Ok(Asked { folder: Path::new(*folder), exploration, next, look })
+}
+
+fn run(asked: &Asked<'_>) -> Outcome<String> {
+    let Asked { folder, exploration, next, look } = asked;
+    let (recording, mut looker) = (read(folder)?, Looker::start(folder, look)?);
+    let explored = explore_process(&recording, exploration, &mut |ended| looker.look(ended));
+    match (exploration.without, explored) {
+        (None, explored) => {
+            let explored = explored?;
+            if let Some(next) = next {
+                let middle = explored.middle.as_ref().ok_or("no cut was looked at")?;
+                leave(folder, next, middle)?;
+            }
+            Ok(explored.to_string())
+        }
+        (Some(sync), Err(found)) => Ok(format!("without the sync of {}: {found}", sync.name)),
         (Some(sync), Ok(explored)) => {
-            Err(format!("not missed is the sync of {sync}: {explored}").into())
+            Err(format!("not missed is the sync of {}: {explored}", sync.name).into())
         }
     }
+}
+
+/// Leaves what a cut left for another recording to begin on.
+fn leave(folder: &Path, next: &Path, cut: &Ended) -> Outcome<()> {
+    std::fs::create_dir(next)?;
+    write_out(&next.join("begins"), cut.content.as_ref().ok_or("the cut left nothing")?)?;
+    let left = serde_json::json!({ "recording": folder, "before": seconds(cut.at) });
+    Ok(std::fs::write(next.join("left.json"), left.to_string())?)
+}
+
+/// A moment as writers tell it.
+fn seconds(at: Micros) -> f64 {
+    at as f64 / 1e6
 }
 
 /// The recording in a folder.
@@ -80,11 +114,18 @@ fn read(folder: &Path) -> Outcome<Recording> {
         let trace = Trace::read(BufReader::new(std::fs::File::open(&log)?))
             .map_err(|what| format!("{}: {what}", log.display()))?;
         let after = part("after").ok_or("nothing is told of what a life left")?;
-        let mut content = Content::new();
-        read_content(&after, &after, &mut content)?;
-        lives.push(RecordedLife { trace, after: content });
+        let ready = life.get("ready").and_then(Value::as_f64).ok_or("no life is told to serve")?;
+        lives.push(RecordedLife { trace, ready: (ready * 1e6) as Micros, after: all_of(&after)? });
     }
-    Ok(Recording { data, lives })
+    let begins = told(&recorded, "begins").map(|name| all_of(&folder.join(name))).transpose()?;
+    Ok(Recording { data, begins, lives })
+}
+
+/// Everything in a directory.
+fn all_of(directory: &Path) -> Outcome<Content> {
+    let mut content = Content::new();
+    read_content(directory, directory, &mut content)?;
+    Ok(content)
 }
 
 /// The text under a name.
@@ -115,14 +156,14 @@ struct Looker {
 }
 
 impl Looker {
-    fn start(folder: &str, look: &[&str]) -> Outcome<Self> {
+    fn start(folder: &Path, look: &[&str]) -> Outcome<Self> {
         let (program, arguments) = look.split_first().ok_or("no program is told that looks")?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut program = command.spawn()?;
         let (asks, answers) = (program.stdin.take(), program.stdout.take());
         Ok(Self {
-            folder: PathBuf::from(folder).join("state"),
+            folder: folder.join("state"),
             program,
             asks: asks.ok_or("no input")?,
             answers: BufReader::new(answers.ok_or("no output")?),
@@ -147,8 +188,8 @@ impl Looker {
             // The files are those that they were, and are believed.
             believe_copied_tree(&data.join("kv"))?;
         }
-        let seconds = ended.at as f64 / 1e6;
-        let asked = serde_json::json!({ "data": data, "before": seconds, "isCut": is_cut });
+        let asked =
+            serde_json::json!({ "data": data, "before": seconds(ended.at), "isCut": is_cut });
         writeln!(self.asks, "{asked}")?;
         self.asks.flush()?;
         let mut answer = String::new();

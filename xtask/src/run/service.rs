@@ -56,6 +56,11 @@ impl Service {
         target().join(if release { "release" } else { "debug" }).join(self.name)
     }
 
+    /// The environment variable of one of its flags, such as `OBJECT_PUT_TREE`.
+    pub(crate) fn flag_variable(&self, flag: &str) -> String {
+        format!("{}_{flag}", self.name.to_ascii_uppercase().replace('-', "_"))
+    }
+
     /// The name of an environment variable for clients, such as `TRIPTYCH_OBJECT_URL`.
     pub(crate) fn variable(&self, what: &str) -> String {
         format!("TRIPTYCH_{}_{what}", self.short.to_ascii_uppercase())

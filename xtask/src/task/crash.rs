@@ -33,6 +33,12 @@ pub(crate) struct Arguments {
     /// A sync that is left out of the recordings, which has to be missed, by its name: "a group of the journal"
     #[arg(long, value_name = "SYNC", requires = "processes")]
     pub without: Option<String>,
+    /// It is left out of the recordings that go on from a cut alone
+    #[arg(long, requires = "without")]
+    pub after_cut: bool,
+    /// The tree of the records of whole processes
+    #[arg(long, value_name = "TREE", requires = "processes", value_parser = process::TREES)]
+    pub tree: Option<String>,
     /// On a simulated disk instead
     #[command(flatten)]
     pub explored: explore::Arguments,
@@ -65,11 +71,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return explore::run(&arguments.explored);
     }
     if let Some(states) = arguments.processes {
+        let tree = arguments.tree.as_deref();
+        let tree = process::TREES.into_iter().find(|own| Some(*own) == tree);
         return process::run(&process::Asked {
             states,
             only: arguments.only.clone(),
+            tree: tree.unwrap_or(process::TREES[0]),
             seed: arguments.explored.seed,
             without: arguments.without.clone(),
+            after_cut: arguments.after_cut,
         });
     }
     e2e::build()?;

@@ -49,12 +49,15 @@ const fn spared(
     MissingSync { name, folder, file, of, needed: Err(why) }
 }
 
-/// The syncs of journal, bases, marks, packs, tombstones, large bodies and directories.
+/// The syncs of journal, bases, long values, marks, packs, tombstones, large bodies and directories.
 pub const SYNCS: &[MissingSync] = &[
     needed("a group of the journal", "kv", ("journal-", "0123456789"), Bytes),
     needed("the name of a segment", "kv", ("journal-", ""), Name),
     needed("a base", "kv", ("base-", ".new"), Bytes),
     needed("the name of a base", "kv", ("base-", ""), Name),
+    // A base names long values by their places; before one does, the log has them.
+    needed("a pack of long values", "kv/values/packs", ("", ".pack"), Bytes),
+    needed("the name of a pack of long values", "kv/values/packs", ("", ".pack"), Name),
     needed("a pack of bodies", "blobs/packs", ("", ".pack"), Bytes),
     needed("the name of a pack of bodies", "blobs/packs", ("", ".pack"), Name),
     needed("a large body", "blobs/large", ("", ".part"), Bytes),

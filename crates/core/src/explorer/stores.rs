@@ -1,16 +1,21 @@
 //! The stores that the explorer opens on a simulated disk.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::blobs::{Directory, missing_pack};
-use crate::disk::simulated::SimulatedDisk;
+use crate::disk::Disk as _;
+use crate::disk::simulated::{Change, SimulatedDisk};
 use crate::id::SeededIds;
 use crate::kv::{KeyValue as _, Sled, SledConfig, Span, TreeKind};
 
 /// Packs of a few bodies each.
 const PACK_BYTES_MAX: u64 = 16 * 1024;
+
+/// The start of the names of bases.
+const BASE: &str = "base-";
 
 /// All rows of a store.
 pub(super) type State = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -80,8 +85,28 @@ pub(super) fn data() -> &'static Path {
     Path::new("/data")
 }
 
+/// Returns whether a base is being made, or takes the place of the one before it.
+pub(super) fn makes_base(disk: &SimulatedDisk) -> bool {
+    let files = disk.list(&data().join("kv")).unwrap_or_default();
+    files.iter().filter(|path| name_of(path).starts_with(BASE)).count() > 1
+}
+
+/// Returns whether a change lets a segment of the log go, which a base holds.
+pub(super) fn lets_log_go(change: &Change) -> bool {
+    let is_segment =
+        |path: &Path| name_of(path).starts_with("journal-") && path.extension().is_none();
+    match change {
+        Change::Rename(path, _) | Change::Remove(path) => is_segment(path),
+        _ => false,
+    }
+}
+
+fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
 /// Returns whether a file is written while others go on: the tree of the records, or a base.
 pub(super) fn is_of_background(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.parent() == Some(&*data().join("kv")) && (name == "redb" || name.starts_with("base-"))
+    let name = name_of(path);
+    path.parent() == Some(&*data().join("kv")) && (name == "redb" || name.starts_with(BASE))
 }

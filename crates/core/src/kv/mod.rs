@@ -37,8 +37,8 @@ mod tx;
 pub use self::sled::believe_copied_tree;
 #[cfg(feature = "sled")]
 pub use self::sled::{
-    LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, SortedRows,
-    TreeKind, VerifiedRows, cut_log,
+    LOG_SEGMENT_BYTES, LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig,
+    SledStats, SortedRows, TreeKind, VerifiedRows, cut_log,
 };
 #[cfg(all(feature = "host", feature = "sled"))]
 pub(crate) use self::sled::{end_copied_log, is_of_tree};

@@ -1,19 +1,23 @@
 //! The explorer of a whole process, the files of its libraries included: what `strace` saw of its calls is made again on the simulated disk, and at
-//! moments that a seed chooses the process is ended by a kill or a power cut. Whoever looks at what is left starts the process on it.
+//! moments that a seed chooses the process is ended by a kill or a power cut. Whoever looks at what is left starts the process on it. What a cut left is
+//! that on which another recording may begin.
 
 mod call;
+mod moments;
 mod replay;
 mod settle;
 mod trace;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use self::call::SystemCall;
+use self::moments::{At, Moments, Work};
 use self::replay::{Begun, Replay};
 pub use self::trace::{Micros, Trace};
-use super::{Exploration, Finding, MissingSync, shrunk};
-use crate::disk::simulated::{CallOutcome, CrashPlan, Picture, SimulatedDisk};
+use super::{Exploration, Finding, MissingSync, shrunk, stores};
+use crate::disk::simulated::{CallOutcome, Change, CrashPlan, Picture, SimulatedDisk};
 use crate::id::{Ids, SeededIds};
 
 /// One state in so many is that of a kill, which takes nothing from the system.
@@ -29,15 +33,19 @@ pub type Content = BTreeMap<PathBuf, Option<Vec<u8>>>;
 pub struct RecordedLife {
     /// Its calls.
     pub trace: Trace,
+    /// The moment at which it was ready: what is before belongs to its start.
+    pub ready: Micros,
     /// Its data directory after it.
     pub after: Content,
 }
 
-/// The lives of a process on one data directory, from the first start on: nothing but kills and stops is between them.
+/// The lives of a process on one data directory: nothing but kills and stops is between them.
 #[derive(Debug)]
 pub struct Recording {
     /// The data directory.
     pub data: PathBuf,
+    /// What was there before the first of them, all of it on disk, as a cut leaves it; none where there was no directory yet.
+    pub begins: Option<Content>,
     /// The lives.
     pub lives: Vec<RecordedLife>,
 }
@@ -63,7 +71,7 @@ pub struct Ended {
 }
 
 /// The outcome of an exploration that found nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub struct ProcessExplored {
     /// States that were looked at.
     pub states: u64,
@@ -71,24 +79,28 @@ pub struct ProcessExplored {
     pub kills: u64,
     /// Of these, those of a moment after the first life.
     pub later_lives: u64,
+    /// Of these, those of a moment before the process was ready.
+    pub starts: u64,
+    /// Of these, those of a moment at which a base was made, or the log before one was let go.
+    pub bases: u64,
     /// Calls after which the disk is another, of all lives.
     pub calls: usize,
     /// Changes that were not on disk when these states were left.
     pub pending_changes: u64,
+    /// Of the states that a cut left, the one whose moment is nearest to the middle of the recording, and of no start if there is such a one: another
+    /// recording may begin on it.
+    pub middle: Option<Ended>,
 }
 
 impl std::fmt::Display for ProcessExplored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { states, kills, later_lives, calls, pending_changes } = self;
+        let Self { states, kills, later_lives, starts, bases, calls, pending_changes, .. } = self;
         write!(
             f,
-            "{states} states of a process that made {calls} changes lost nothing, {kills} of them of kills and {later_lives} after a first life, with {pending_changes} changes that were not on disk"
+            "{states} states of a process that made {calls} changes lost nothing, {kills} of them of kills, {later_lives} after a first life, {starts} of a start and {bases} while a base was made, with {pending_changes} changes that were not on disk"
         )
     }
 }
-
-/// A moment: the life, and the event before which it is.
-type At = (usize, usize);
 
 /// Looks at so many states of a process.
 ///
@@ -101,29 +113,33 @@ pub fn explore_process(
 ) -> Result<ProcessExplored, Box<Finding>> {
     let seed = exploration.seed;
     let odd = |what: String| Box::new(Finding { seed, state: 0, what, lost: Vec::new() });
-    let mut moments = Vec::new();
-    let whole = SimulatedDisk::new();
-    play(recording, &whole, &mut |moment| {
-        moments.push(moment.at);
+    let begins = |without| begun_disk(recording, without).map_err(|what| odd(what.to_string()));
+    let mut moments = Moments::default();
+    play(recording, &begins(None)?, &mut |moment| {
+        moments.add(moment.at, moment.work());
         Ok(())
     })
     .map_err(odd)?;
-    if moments.is_empty() {
-        return Err(odd("nothing was changed in the data directory".into()));
-    }
-    let mut chance = SeededIds::from_number(seed);
-    let mut drawn: BTreeMap<At, Vec<u64>> = BTreeMap::new();
-    for state in 0..exploration.states {
-        let moment = moments.get((chance.next() % moments.len() as u64) as usize);
-        drawn.entry(*moment.ok_or_else(|| odd(String::new()))?).or_default().push(state);
-    }
-    let mut explored = ProcessExplored { calls: moments.len(), ..ProcessExplored::default() };
-    let mut found = None;
-    let played = play(recording, &without(exploration.without), &mut |moment| {
+    let drawn = moments.drawn(seed, exploration.states);
+    let drawn = drawn.ok_or_else(|| odd("nothing was changed in the data directory".into()))?;
+    let mut explored = ProcessExplored { calls: moments.count(), ..ProcessExplored::default() };
+    let (mut found, mut nearest) = (None, None);
+    let played = play(recording, &begins(exploration.without)?, &mut |moment| {
         for state in drawn.get(&moment.at).into_iter().flatten() {
-            if let Err(finding) = ended(moment, *state, exploration, &mut explored, look) {
-                found = Some(finding);
-                return Err(String::new());
+            match ended(moment, *state, exploration, &mut explored, look) {
+                Ok(left) => {
+                    // A start may come before anything was acknowledged.
+                    let place = (moment.is_start, moments.distance_from_middle(moment.at));
+                    let is_nearer = nearest.is_none_or(|nearest| place < nearest);
+                    if left.end == End::Cut && left.content.is_some() && is_nearer {
+                        nearest = Some(place);
+                        explored.middle = Some(left);
+                    }
+                }
+                Err(finding) => {
+                    found = Some(finding);
+                    return Err(String::new());
+                }
             }
         }
         Ok(())
@@ -135,16 +151,19 @@ pub fn explore_process(
     }
 }
 
-/// An empty disk, whose syncs of this kind are left out.
-fn without(sync: Option<MissingSync>) -> SimulatedDisk {
-    let disk = SimulatedDisk::new();
-    let Some(rule) = sync.map(MissingSync::rule) else { return disk };
-    disk.watched(
+/// The disk on which a recording begins, whose syncs of this kind are left out from then on.
+fn begun_disk(recording: &Recording, without: Option<MissingSync>) -> io::Result<SimulatedDisk> {
+    let disk = match &recording.begins {
+        Some(content) => settle::disk_with(content)?,
+        None => SimulatedDisk::new(),
+    };
+    let Some(rule) = without.map(MissingSync::rule) else { return Ok(disk) };
+    Ok(disk.watched(
         move |kind, path| {
             if rule(kind, path) { CallOutcome::LeftOut } else { CallOutcome::Made }
         },
         || 0,
-    )
+    ))
 }
 
 /// The recording at one moment.
@@ -154,6 +173,10 @@ struct Moment<'a> {
     line: usize,
     name: &'a str,
     micros: Micros,
+    /// Set before its life was ready.
+    is_start: bool,
+    /// The change that the call makes, if it is not a sync.
+    change: Option<&'a Change>,
     disk: &'a SimulatedDisk,
     replay: &'a Replay<'a>,
     /// Calls that have begun and not ended.
@@ -161,6 +184,12 @@ struct Moment<'a> {
 }
 
 impl Moment<'_> {
+    /// The work that the process is at.
+    fn work(&self) -> Work {
+        let is_base = stores::makes_base(self.disk) || self.change.is_some_and(stores::lets_log_go);
+        Work { is_start: self.is_start, is_base }
+    }
+
     /// The disk at this moment, with some of the changes that are under way.
     fn picture(&self, chance: &mut SeededIds) -> Picture {
         let disk = self.disk.picture().same_uptime();
@@ -204,11 +233,23 @@ fn play(
             }
             let typed = SystemCall::of(call).ok_or_else(|| told("its arguments are odd".into()))?;
             let begun = replay.begin(typed).map_err(told)?;
-            if matches!(begun, Begun::Syncs(_)) || replay.change_of(&begun, None).is_some() {
+            let change = replay.change_of(&begun, None);
+            if matches!(begun, Begun::Syncs(_)) || change.is_some() {
                 let (line, name, micros) = (call.line, &*call.name, event.at);
-                let at = (number, place);
+                let (at, is_start, change) =
+                    ((number, place), micros < life.ready, change.as_ref());
                 let (replay, under_way) = (&replay, &under_way);
-                show(&Moment { at, line, name, micros, disk, replay, under_way })?;
+                show(&Moment {
+                    at,
+                    line,
+                    name,
+                    micros,
+                    is_start,
+                    change,
+                    disk,
+                    replay,
+                    under_way,
+                })?;
             }
             under_way.insert(event.call, begun);
         }
@@ -219,14 +260,14 @@ fn play(
     Ok(())
 }
 
-/// Ends the process at a moment, and looks at what is left.
+/// Ends the process at a moment, and gives what is left once it was looked at.
 fn ended(
     moment: &Moment<'_>,
     state: u64,
     exploration: &Exploration,
     explored: &mut ProcessExplored,
     look: &mut dyn FnMut(&Ended) -> Result<(), String>,
-) -> Result<(), Box<Finding>> {
+) -> Result<Ended, Box<Finding>> {
     let mut chance = SeededIds::from_number(exploration.seed << 20 ^ state);
     let picture = moment.picture(&mut chance);
     let is_kill = exploration.without.is_none() && state.is_multiple_of(KILLS);
@@ -235,7 +276,17 @@ fn ended(
     explored.states += 1;
     explored.kills += u64::from(is_kill);
     explored.later_lives += u64::from(moment.at.0 > 0);
+    let work = moment.work();
+    explored.starts += u64::from(work.is_start);
+    explored.bases += u64::from(work.is_base);
     explored.pending_changes += plan.0.len() as u64;
+    let left = |plan: &CrashPlan| Ended {
+        end,
+        at: moment.micros,
+        content: settle::content(&picture.after(plan)),
+    };
+    let whole = left(&plan);
+    let Err(first) = look(&whole) else { return Ok(whole) };
     let look = std::cell::RefCell::new(look);
     let looks = std::cell::Cell::new(0);
     let looked = |plan: &CrashPlan| {
@@ -243,10 +294,8 @@ fn ended(
         if looks.get() > SHRINKING_LOOKS_MAX {
             return Ok(());
         }
-        let content = settle::content(&picture.after(plan));
-        (look.borrow_mut())(&Ended { end, at: moment.micros, content })
+        (look.borrow_mut())(&left(plan))
     };
-    let Err(first) = looked(&plan) else { return Ok(()) };
     let (what, lost) = shrunk(plan, &looked);
     // A look may see what another does not, where it has to do with time.
     let what = if what.is_empty() { first } else { what };

@@ -27,10 +27,12 @@ fn content(files: &[(&str, Option<&str>)]) -> Content {
 type Life<'a> = (&'a str, &'a [(&'a str, Option<&'a str>)]);
 
 fn recording(lives: &[Life<'_>]) -> Recording {
-    let lives = lives
-        .iter()
-        .map(|(calls, after)| RecordedLife { trace: trace(calls), after: content(after) });
-    Recording { data: "/tmp/x/data".into(), lives: lives.collect() }
+    let lives = lives.iter().map(|(calls, after)| RecordedLife {
+        trace: trace(calls),
+        ready: 0,
+        after: content(after),
+    });
+    Recording { data: "/tmp/x/data".into(), begins: None, lives: lives.collect() }
 }
 
 const FIRST: &str = r#"
@@ -89,6 +91,92 @@ fn what_was_synced_before_it_was_acknowledged_is_in_every_state() {
     assert!(explored.later_lives > 20 && explored.pending_changes > 20, "{explored}");
 }
 
+/// A life that begins on a journal of which a cut has left a part of its last frame, and that its start writes anew without it.
+fn second_recording(start: &str) -> Recording {
+    let begins: &[_] = &[("kv", None), ("kv/journal-1", Some("onetw"))];
+    let after: &[_] = &[("kv", None), ("kv/journal-1", Some("one"))];
+    let mut recorded = recording(&[(start, after)]);
+    recorded.begins = Some(content(begins));
+    recorded.lives[0].ready = 60 * 1_000_000;
+    recorded
+}
+
+/// The look at what was acknowledged before the recording began.
+fn look_from_before(ended: &Ended) -> Result<(), String> {
+    look(&Ended { end: ended.end, at: ACKNOWLEDGED, content: ended.content.clone() })
+}
+
+#[test]
+fn a_start_on_what_a_cut_left_keeps_it_wherever_it_is_cut() {
+    let start = r#"
+        openat(AT_FDCWD, "/tmp/x/data/kv/journal-1.new", O_RDWR|O_CREAT, 0666) = 5
+        pwrite64(5, "one", 3, 0) = 3
+        fdatasync(5) = 0
+        rename("/tmp/x/data/kv/journal-1.new", "/tmp/x/data/kv/journal-1") = 0
+    "#;
+    let recorded = second_recording(start);
+    let explored = explore_process(&recorded, &exploration(100, None), &mut look_from_before);
+    assert_eq!(explored.unwrap().starts, 100);
+}
+
+#[test]
+fn a_start_that_loses_what_an_earlier_cut_left_is_found_where_it_is_cut() {
+    let start = r#"
+        openat(AT_FDCWD, "/tmp/x/data/kv/journal-1", O_RDWR|O_TRUNC) = 5
+        pwrite64(5, "one", 3, 0) = 3
+        fdatasync(5) = 0
+        write(1, "ready", 5) = 5
+    "#;
+    let recorded = second_recording(start);
+    let found = explore_process(&recorded, &exploration(100, None), &mut look_from_before);
+    let lost = found.unwrap_err().lost;
+    assert!(lost.iter().all(|lost| lost.change.contains("3 bytes written at 0")), "{lost:?}");
+}
+
+#[test]
+fn the_cut_in_the_middle_is_one_that_another_recording_may_begin_on() {
+    let explored = explore_process(&two_lives(), &exploration(200, None), &mut look).unwrap();
+    let middle = explored.middle.unwrap();
+    // The sixth of ten: the sync of the name of the journal.
+    assert_eq!((middle.end, middle.at), (End::Cut, 8 * 1_000_000));
+    let none = explore_process(&two_lives(), &exploration(1, None), &mut look).unwrap();
+    assert!(none.middle.is_none(), "the only state is that of a kill");
+}
+
+#[test]
+fn states_of_a_base_are_those_within_its_making_and_the_going_of_what_it_holds() {
+    let base = |number: u32| format!("/tmp/x/data/kv/base-{number:020}");
+    let calls = format!(
+        r#"{}
+        openat(AT_FDCWD, "{old}", O_RDWR|O_CREAT, 0666) = 8
+        openat(AT_FDCWD, "{new}.new", O_RDWR|O_CREAT, 0666) = 9
+        pwrite64(9, "one", 3, 0) = 3
+        fdatasync(9) = 0
+        rename("{new}.new", "{new}") = 0
+        fsync(7) = 0
+        unlink("{old}") = 0
+        pwrite64(6, "two", 3, 3) = 3
+        rename("/tmp/x/data/kv/journal-1", "/tmp/x/data/kv/journal-1.spare") = 0"#,
+        FIRST.trim(),
+        old = base(0),
+        new = base(1),
+    );
+    let after: &[_] = &[
+        ("kv", None),
+        ("kv/journal-1.spare", Some("onetwo")),
+        ("kv/base-00000000000000000001", Some("one")),
+    ];
+    let recorded = recording(&[(&calls, after)]);
+    let mut seen = BTreeSet::new();
+    let explored = explore_process(&recorded, &exploration(300, None), &mut |ended| {
+        seen.insert(ended.at / 1_000_000);
+        Ok(())
+    })
+    .unwrap();
+    let outside = seen.len() as u64;
+    assert!(outside > 10 && (150..250).contains(&explored.bases), "{outside}, {explored}");
+}
+
 #[test]
 fn a_sync_that_is_left_out_is_missed_with_the_change_that_is_lost() {
     for (sync, change) in [
@@ -130,12 +218,10 @@ fn a_sync_covers_what_was_written_before_it_began_and_nothing_later() {
         pwrite64(6, "four", 4, 11) = 4"#
     );
     // The call within the sync is that of another thread.
-    let log = trace(&calls);
-    let after = content(&[("kv", None), ("kv/journal-1", Some("onetwothreefour"))]);
-    let recording =
-        Recording { data: "/tmp/x/data".into(), lives: vec![RecordedLife { trace: log, after }] };
+    let after: &[_] = &[("kv", None), ("kv/journal-1", Some("onetwothreefour"))];
+    let recorded = recording(&[(&calls, after)]);
     let mut shortest = usize::MAX;
-    explore_process(&recording, &exploration(600, None), &mut |ended| {
+    explore_process(&recorded, &exploration(600, None), &mut |ended| {
         if ended.at == 16 * 1_000_000 {
             let all = ended.content.as_ref().unwrap();
             let journal = all.get(&PathBuf::from("kv/journal-1")).unwrap();
@@ -189,6 +275,19 @@ fn a_file_that_is_opened_to_be_empty_may_be_that_where_a_kill_comes_into_the_cal
         })
         .unwrap();
         assert!(seen.contains(&b""[..]) && seen.contains(&b"one"[..]), "{left:?}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_kill_may_come_into_a_call_that_would_have_failed() {
+    for call in [
+        r#"unlink("/tmp/x/data/kv/snap.1") = ?"#,
+        r#"mkdir("/tmp/x/data/kv", 0777) = ?"#,
+        r#"rename("/tmp/x/data/kv/gone", "/tmp/x/data/kv/journal-1") = ?"#,
+    ] {
+        let calls = format!("{}\n{call}", FIRST.trim());
+        let recorded = recording(&[(&calls, &[("kv", None), ("kv/journal-1", Some("one"))])]);
+        explore_process(&recorded, &exploration(20, None), &mut look).expect(call);
     }
 }
 

@@ -9,6 +9,12 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use super::store_url::StoreUrl;
 use crate::host::server::Limits;
 
+/// The bounds of a file of the journal: shorter ones cost a sync for each few commits, longer ones are read at starts.
+#[cfg(feature = "sled")]
+const SEGMENT_BYTES_MIN: u64 = 4 * 1024;
+#[cfg(feature = "sled")]
+const SEGMENT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
 /// The names of a service, and its defaults.
 #[derive(Debug, Clone, Copy)]
 pub struct Product {
@@ -60,6 +66,9 @@ pub struct Flags {
     /// The tree that records are read from.
     #[cfg(feature = "sled")]
     pub tree: crate::kv::TreeKind,
+    /// Bytes of a file of the journal, and so of what a base is made for.
+    #[cfg(feature = "sled")]
+    pub segment_bytes: u64,
     /// Memory for the key-value store's cache, in bytes.
     pub cache_bytes: u64,
     /// Values longer than this many bytes are kept in packs beside the records.
@@ -215,6 +224,15 @@ pub fn augment(command: Command, product: &Product) -> Command {
             )
             .default_value("sled"),
         )
+        .arg(
+            value(
+                "segment-bytes",
+                "N",
+                "Bytes of a file of the journal; a base of all records is made for four of them at the least",
+                value_parser!(u64).range(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).into(),
+            )
+            .default_value(crate::kv::LOG_SEGMENT_BYTES.to_string()),
+        )
     };
     #[cfg(feature = "tls")]
     let command = command
@@ -273,6 +291,8 @@ impl Flags {
             tree: text("tree")
                 .and_then(|name| crate::kv::TreeKind::named(&name))
                 .unwrap_or_default(),
+            #[cfg(feature = "sled")]
+            segment_bytes: number("segment-bytes"),
             cache_bytes: number("cache").saturating_mul(1024 * 1024),
             record_bytes_max: usize::try_from(number("record-bytes-max")).unwrap_or(usize::MAX),
             rebuild_index: matches.get_flag("rebuild-index"),

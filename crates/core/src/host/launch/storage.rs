@@ -451,7 +451,7 @@ fn on_disk_after(
         record_bytes_max: flags.record_bytes_max,
         rebuilds: flags.rebuild_index,
         on_rebuild: Some(tell_rebuild),
-        ..SledConfig::new(directory.join("kv"))
+        ..SledConfig::new(directory.join("kv")).with_segments_of(flags.segment_bytes)
     };
     let place = BodyPlace::of(directory, flags)?;
     let sides = Sides::look(directory, place.side())?;
@@ -658,6 +658,31 @@ mod tests {
             StorageError::NoObjectStore,
         ] {
             assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
+        }
+    }
+
+    #[cfg(feature = "sled")]
+    #[test]
+    fn a_file_of_the_journal_has_room_for_what_the_flag_says() {
+        use super::super::flags::{Product, augment};
+        use crate::kv::Batch;
+        let product =
+            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let length = |words: &[&str]| {
+            let command = augment(clap::Command::new("thing"), &product);
+            let flags = Flags::from_matches(&command.try_get_matches_from(words).ok()?);
+            let folder = tempfile::tempdir().unwrap();
+            let storage = open(&Flags { data: Some(folder.path().to_owned()), ..flags }).unwrap();
+            let writes = vec![("a".into(), Some("b".into()))];
+            storage.kv.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
+            Some(std::fs::metadata(folder.path().join("kv/journal-0000000001")).unwrap().len())
+        };
+        let usual = length(&["thing"]).unwrap();
+        assert!(usual > 512 * 1024, "{usual}");
+        let short = length(&["thing", "--segment-bytes", "4096"]).unwrap();
+        assert!((4_096..8_192).contains(&short), "{short}");
+        for refused in ["0", "4095", "1073741825", "some"] {
+            assert_eq!(length(&["thing", "--segment-bytes", refused]), None, "{refused}");
         }
     }
 

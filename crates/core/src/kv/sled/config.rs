@@ -10,9 +10,9 @@ use crate::disk::Disk;
 use crate::kv::VALUE_BYTES_MAX;
 
 /// A segment of the log, unless it is asked for otherwise.
-const LOG_SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes of the log for which a base is made, unless it is asked for otherwise.
-const BASE_BYTES_MIN: u64 = 32 * 1024 * 1024;
+pub const LOG_SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
+/// A base is not made for less of the log than so many segments, unless it is asked for otherwise.
+const SEGMENTS_OF_A_BASE: u64 = 4;
 /// Share of the cache that is kept for rows that were read lately; the tree has the rest for its pages.
 const ROWS_SHARE: u64 = 16;
 
@@ -52,13 +52,20 @@ impl SledConfig {
             cache_bytes: 1024 * 1024 * 1024,
             record_bytes_max: VALUE_BYTES_MAX,
             segment_bytes: LOG_SEGMENT_BYTES,
-            base_bytes_min: BASE_BYTES_MIN,
+            base_bytes_min: LOG_SEGMENT_BYTES * SEGMENTS_OF_A_BASE,
             boot_id: boot_id(),
             rebuilds: false,
             on_rebuild: None,
             #[cfg(feature = "testing")]
             sync_is_left_out: false,
         }
+    }
+
+    /// The same with segments of so many bytes, and bases that are made for as many of them as before.
+    #[must_use]
+    pub fn with_segments_of(self, bytes: u64) -> Self {
+        let base_bytes_min = bytes.saturating_mul(SEGMENTS_OF_A_BASE);
+        Self { segment_bytes: bytes, base_bytes_min, ..self }
     }
 
     /// Bytes of the cache for rows that were read lately.

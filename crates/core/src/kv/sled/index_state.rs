@@ -105,10 +105,9 @@ pub(super) fn place_of(boot_id: &str, (device, inode): (u64, u64)) -> String {
 #[cfg(any(test, feature = "testing"))]
 pub fn believe_copied_tree(directory: &Path) -> io::Result<()> {
     let disk = &crate::disk::SystemDisk;
-    let tree = match disk.file_id(&super::TreeKind::Sled.path(directory)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        found => found?,
-    };
+    let mut paths = super::TreeKind::all().iter().map(|(_, kind)| kind.path(directory));
+    let Some(path) = paths.find(|path| path.exists()) else { return Ok(()) };
+    let tree = disk.file_id(&path)?;
     let boot_id = boot_id().ok_or_else(|| io::Error::other("this run has no name"))?;
     let place = place_of(&boot_id, tree);
     match IndexState::read(disk, directory)? {

@@ -50,7 +50,7 @@ use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use self::base::Base;
-pub use self::config::SledConfig;
+pub use self::config::{LOG_SEGMENT_BYTES, SledConfig};
 pub use self::fill::SortedRows;
 use self::index_state::IndexState;
 #[cfg(any(test, feature = "testing"))]

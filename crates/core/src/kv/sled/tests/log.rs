@@ -15,9 +15,7 @@ pub(super) fn config(directory: &Path) -> SledConfig {
     SledConfig {
         cache_bytes: 32 * 1024 * 1024,
         record_bytes_max: 64,
-        segment_bytes: 16 * 1024,
-        base_bytes_min: 64 * 1024,
-        ..SledConfig::new(directory)
+        ..SledConfig::new(directory).with_segments_of(16 * 1024)
     }
 }
 
