@@ -44,7 +44,7 @@ pub struct RecordedLife {
 pub struct Recording {
     /// The data directory.
     pub data: PathBuf,
-    /// What was there before the first of them, all of it on disk, as a cut leaves it; none where there was no directory yet.
+    /// The content before the first of them, all of it on disk, as a cut leaves it; none where there was no directory yet.
     pub begins: Option<Content>,
     /// The lives.
     pub lives: Vec<RecordedLife>,
