@@ -103,7 +103,7 @@ pub(super) fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result
 
 /// The latest reports that are shown, of one video where it is named, at most `most` of them. Those of a video that is gone go after it, and
 /// are not shown meanwhile; those of an account that was closed stay, without a word of whose they are. However many are not shown, it
-/// looks at no more than [`STEPS_MAX`] times `most`.
+/// looks at no more than `STEPS_MAX` times `most`.
 ///
 /// # Errors
 /// As the store.
