@@ -231,6 +231,9 @@ pub enum Error {
         "Cannot access contents of the page. Extension manifest must request permission to access the respective host."
     )]
     PageAccess,
+    /// A frame that shows the browser's own page in place of one that could not be loaded.
+    #[error("Frame with ID {0} is showing error page")]
+    ErrorPage(u32),
     /// A frame that the tab has not.
     #[error("No frame with id {frame} in tab with id {tab}")]
     NoFrame {

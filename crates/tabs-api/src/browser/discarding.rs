@@ -46,7 +46,10 @@ impl Browser {
 
     /// Replaces a tab by one without a page, under another id.
     pub(crate) fn replace_with_discarded(&mut self, old: TabId) -> Result<TabId, Error> {
-        self.end_document(old, UnloadReason::Gone);
+        let ends_process = self.ends_process(old, &[old]);
+        if ends_process {
+            self.end_document(old, UnloadReason::Gone);
+        }
         let view = self.view(old);
         let mut tab = self.tab(old)?.clone();
         let new = TabId(self.next_id());
@@ -73,7 +76,8 @@ impl Browser {
         for entry in &mut tab.history {
             entry.is_cached = false;
         }
-        tab.frozen = false;
+        // A frozen tab is told of as one that runs again.
+        let thawed = std::mem::take(&mut tab.frozen).then_some(false);
         tab.has_alert = false;
         tab.knows_language = false;
         (tab.audible, tab.sounds, tab.captured) = (false, false, false);
@@ -90,9 +94,17 @@ impl Browser {
         if was_active {
             self.emit_activated(new, window);
         }
+        if !ends_process {
+            self.end_document(old, UnloadReason::Gone);
+        }
         self.emit_updated(
             new,
-            Change { discarded: Some(true), status: Some(Status::Unloaded), ..Change::default() },
+            Change {
+                discarded: Some(true),
+                status: Some(Status::Unloaded),
+                frozen: thawed,
+                ..Change::default()
+            },
         );
         Ok(new)
     }

@@ -82,15 +82,16 @@ impl Browser {
     fn on_page_event(&mut self, id: TabId, event: PageEvent) {
         match event {
             PageEvent::Committed { url, is_same_document, language, is_error, frames } => {
+                let mut leaves_error = false;
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.language =
                         language.or_else(|| tab.language.take().filter(|_| is_same_document));
                     if !is_same_document {
-                        tab.shows_error = is_error;
+                        leaves_error = std::mem::replace(&mut tab.shows_error, is_error);
                         tab.frames = frames.into_iter().map(Into::into).collect();
                     }
                 }
-                self.commit(id, &url, is_same_document);
+                self.commit(id, &url, (is_same_document, leaves_error));
             }
             PageEvent::Aborted => self.abort_navigation(id),
             PageEvent::HandedOver => {
@@ -164,7 +165,7 @@ impl Browser {
             let (is_shown, is_refused) = (false, false);
             tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused });
         }
-        self.commit(id, url, true);
+        self.commit(id, url, (true, false));
         self.complete(id);
     }
 

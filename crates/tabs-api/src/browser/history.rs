@@ -39,22 +39,32 @@ pub(super) fn mark_document(tab: &mut Tab, was_used: bool) {
     entries.for_each(|entry| entry.was_used = was_used);
 }
 
+/// True if a tab may keep the page that it leaves for an address: only pages of the web are kept, and not where the same one comes with another fragment.
+/// What came from a page without a site of its own shares everything with it, so that going back there keeps nothing.
+fn may_keep(tab: &Tab, url: &str, kind: NavigationKind) -> bool {
+    let without_fragment = |url: &str| url.split('#').next().map(str::to_owned);
+    let has_site = !["about:", "data:"].iter().any(|scheme| url.starts_with(scheme));
+    let goes_back_by_one =
+        matches!(kind, NavigationKind::Traverse(index) if index + 1 == tab.history_at);
+    tab.url.starts_with("http")
+        && (has_site || !goes_back_by_one)
+        && without_fragment(&tab.url) != without_fragment(url)
+}
+
 /// Enters a committed page into the history.
 fn enter_history(
     tab: &mut Tab,
     url: &str,
     kind: NavigationKind,
     is_same_document: bool,
-    is_related: bool,
+    may_keep_left: bool,
 ) -> PageCacheUse {
-    let is_same_url = *tab.url == *url;
     let stays = is_same_document
         || matches!(
             kind,
             NavigationKind::Reload | NavigationKind::Restore | NavigationKind::Replace
         );
-    // Going to the address where it is gives an entry, but keeps no page: both would be the same.
-    let keeps_left = !stays && !is_same_url && !is_related;
+    let keeps_left = !stays && may_keep_left;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
         left.is_cached = keeps_left;
         left.knows_language = tab.knows_language;
@@ -232,8 +242,13 @@ impl Browser {
         Ok(())
     }
 
-    /// A page has begun to arrive.
-    pub(super) fn commit(&mut self, id: TabId, url: &str, is_same_document: bool) {
+    /// A page has begun to arrive, in the document that is there or in place of it, which may be an error.
+    pub(super) fn commit(
+        &mut self,
+        id: TabId,
+        url: &str,
+        (is_same_document, leaves_error): (bool, bool),
+    ) {
         let is_incognito = self.strips.tab(id).is_some_and(|tab| self.is_incognito(tab));
         let is_related = self.has_related_page(id);
         let Some(tab) = self.strips.tab_mut(id) else {
@@ -251,7 +266,10 @@ impl Browser {
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal =
             matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
-        let cache = enter_history(tab, url, pending.kind, is_same_document, is_related);
+        // A discarded tab has no page that could be kept.
+        let has_page = !tab.is_fresh && !leaves_error;
+        let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
+        let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
         let restored = tab
             .history
             .get(tab.history_at)

@@ -44,7 +44,12 @@ impl Browser {
         let id = target.tab;
         let tab = self.strips().tab(id).ok_or(Error::NoTabToInject(id.0))?;
         let extension = self.extensions.get(extension).ok_or(Error::PageAccess)?;
-        let check = |(_, url): &(u32, &str)| may_inject(extension, tab, url);
+        let check = |(number, url): &(u32, &str)| {
+            may_inject(extension, tab, url)?;
+            // The error of a page within is another frame's.
+            let is_error = tab.shows_error && *number == 0;
+            if is_error { Err(Error::ErrorPage(*number)) } else { Ok(()) }
+        };
         let with_document = |(number, _): (u32, &str)| (number, document_id(tab, number));
         let named = match &target.frames {
             FrameChoice::AllAndSome => return Err(Error::AllFramesAndSome),

@@ -65,3 +65,15 @@ fn a_frozen_tab_that_goes_to_another_window_runs_again() {
         bench.step("tabs.move", json!([tab, { "windowId": made["id"], "index": -1 }]));
     assert_eq!(frozen(&events), [(tab, false)]);
 }
+
+#[test]
+fn a_frozen_tab_that_is_discarded_is_told_of_as_one_that_runs_again() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+    bench.wait(Duration::from_secs(10));
+    bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    let (reply, events) = bench.step("tabs.discard", json!([tab]));
+    let discarded = reply["result"]["id"].as_i64().unwrap();
+    assert_eq!(frozen(&events), [(discarded, false)]);
+}

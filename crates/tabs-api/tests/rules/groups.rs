@@ -1,6 +1,6 @@
 //! Groups: what joins, leaves, shows and makes one.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
@@ -83,4 +83,75 @@ fn tabs_of_a_window_without_groups_leave_none() {
     let popup = bench.call("windows.create", made);
     let refusal = bench.refused("tabs.ungroup", json!([popup["tabs"][0]["id"]]));
     assert_eq!(refusal, "Grouping is not supported by tabs in this window.");
+}
+
+/// The names of what a step tells of groups and of the selection.
+fn told(bench: &mut Bench, op: &str, args: Value) -> Vec<String> {
+    let (reply, events) = bench.step(op, args);
+    assert!(reply.get("error").is_none(), "{op}: {reply}");
+    let names = events.into_iter().map(|(name, _)| name);
+    let is_of_frames = |name: &String| name == "tabs.onUpdated" || name.ends_with("ZoomChange");
+    names.filter(|name| !is_of_frames(name)).collect()
+}
+
+/// Five tabs, the second and the third in a group, and the group's id.
+fn five_with_a_group(bench: &mut Bench) -> (Vec<i64>, Value) {
+    let others: Vec<_> = (0..4).map(|_| bench.open("about:blank")).collect();
+    let tabs = [vec![bench.first], others].concat();
+    let group = bench.call("tabs.group", json!([{ "tabIds": [tabs[1], tabs[2]] }]));
+    (tabs, group)
+}
+
+#[test]
+fn whatever_changes_which_tabs_are_highlighted_or_where_they_stand_shows_the_groups_that_hide_one()
+{
+    let shows = "tabGroups.onUpdated";
+    let highlighted = "tabs.onHighlighted";
+    type Arguments = fn(&[i64]) -> Value;
+    let steps: [(&str, Arguments, &[&str]); 6] = [
+        ("tabs.highlight", |_| json!([{ "tabs": [0, 1] }]), &[shows, highlighted]),
+        ("tabs.highlight", |_| json!([{ "tabs": [0, 1, 3, 4] }]), &[shows, highlighted]),
+        ("tabs.highlight", |_| json!([{ "tabs": [0, 4, 1] }]), &[]),
+        ("tabs.update", |tabs| json!([tabs[4], { "highlighted": false }]), &[shows, highlighted]),
+        ("tabs.remove", |tabs| json!([tabs[4]]), &[shows, "tabs.onRemoved", highlighted]),
+        (
+            "tabs.move",
+            |tabs| json!([tabs[3], { "index": 0 }]),
+            &[shows, "tabs.onMoved", highlighted],
+        ),
+    ];
+    for (op, args, names) in steps {
+        let mut bench = Bench::new();
+        let (tabs, group) = five_with_a_group(&mut bench);
+        bench.call("tabs.highlight", json!([{ "tabs": [0, 1, 4] }]));
+        bench.call("tabGroups.update", json!([group, { "collapsed": true }]));
+        let args = args(&tabs);
+        assert_eq!(told(&mut bench, op, args.clone()), names, "{op} {args}");
+    }
+}
+
+#[test]
+fn an_active_tab_that_comes_into_a_group_shows_it_once_it_is_there() {
+    for (op, has_moved) in [("tabs.create", false), ("tabs.move", true)] {
+        let mut bench = Bench::new();
+        let (tabs, group) = five_with_a_group(&mut bench);
+        bench.call("tabGroups.update", json!([group, { "collapsed": true }]));
+        let args = if has_moved {
+            json!([tabs[0], { "index": 1 }])
+        } else {
+            json!([{ "url": "about:blank", "index": 2 }])
+        };
+        let names = told(&mut bench, op, args);
+        assert_eq!(names[names.len() - 2..], ["tabs.onHighlighted", "tabGroups.onUpdated"], "{op}");
+    }
+}
+
+#[test]
+fn a_highlighted_tab_that_comes_into_a_group_and_is_not_the_active_one_leaves_it_collapsed() {
+    let mut bench = Bench::new();
+    let (tabs, group) = five_with_a_group(&mut bench);
+    bench.call("tabGroups.update", json!([group, { "collapsed": true }]));
+    bench.call("tabs.highlight", json!([{ "tabs": [0, 4] }]));
+    let names = told(&mut bench, "tabs.move", json!([tabs[4], { "index": 2 }]));
+    assert_eq!(names, ["tabs.onMoved", "tabs.onHighlighted"]);
 }

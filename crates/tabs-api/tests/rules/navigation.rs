@@ -104,3 +104,46 @@ fn a_tab_that_is_made_for_an_order_stays_empty() {
         assert_eq!(bench.refused("tabs.update", args), "Navigation rejected.", "{url}");
     }
 }
+
+/// True if a step told that a page froze, as one that was kept and comes back does.
+fn comes_back_kept(bench: &mut Bench, op: &str, tab: i64) -> bool {
+    let (reply, events) = bench.step(op, json!([tab]));
+    assert!(reply.get("error").is_none(), "{op}: {reply}");
+    events.iter().any(|(_, args)| args.get(1).is_some_and(|change| change["frozen"] == true))
+}
+
+#[test]
+fn only_pages_of_the_web_that_were_there_are_kept_for_going_back_to_them() {
+    for (first, second, is_kept) in [
+        ("http://a.test/a.html", "http://b.test/b.html", [true, true]),
+        ("http://a.test/a.html", "http://nowhere.invalid/", [true, false]),
+        ("http://a.test/a.html#x", "http://a.test/a.html", [false, false]),
+        ("about:blank", "http://b.test/b.html", [false, false]),
+    ] {
+        let mut bench = Bench::new();
+        let tab = bench.open(first);
+        bench.call(GESTURE, json!([tab, "1"]));
+        bench.call("tabs.update", json!([tab, { "url": second }]));
+        let came = ["tabs.goBack", "tabs.goForward"].map(|op| comes_back_kept(&mut bench, op, tab));
+        assert_eq!(came, is_kept, "{first} {second}");
+    }
+}
+
+#[test]
+fn pages_are_kept_neither_by_a_tab_that_was_discarded_nor_by_one_that_was_closed() {
+    for (ends, ways) in [("tabs.discard", [false, false]), ("tabs.remove", [false, true])] {
+        let mut bench = Bench::new();
+        let mut tab = bench.open("http://a.test/a.html");
+        bench.call(GESTURE, json!([tab, "1"]));
+        bench.call("tabs.update", json!([tab, { "url": "http://b.test/b.html" }]));
+        let ended = bench.call(ends, json!([tab]));
+        let back = if ended.is_null() {
+            bench.call("sessions.restore", json!([]))["tab"]["id"].clone()
+        } else {
+            ended["id"].clone()
+        };
+        tab = back.as_i64().unwrap();
+        let came = ["tabs.goBack", "tabs.goForward"].map(|op| comes_back_kept(&mut bench, op, tab));
+        assert_eq!(came, ways, "{ends}");
+    }
+}

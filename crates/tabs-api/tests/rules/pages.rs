@@ -218,3 +218,58 @@ fn under_the_specification_who_waits_for_a_language_has_that_of_the_next_page_an
         assert_eq!(answer, language.map(Value::from), "{calls:?}");
     }
 }
+
+#[test]
+fn a_copy_that_waits_to_load_has_nobody_who_listens() {
+    let mut bench = Bench::new();
+    let made = json!([{ "url": "http://cs.test/a.html", "focused": false }]);
+    let behind = bench.call("windows.create", made);
+    let copy = bench.call("tabs.duplicate", json!([behind["tabs"][0]["id"]]))["id"].clone();
+    let nobody = "Could not establish connection. Receiving end does not exist.";
+    assert_eq!(bench.refused("tabs.sendMessage", json!([copy, { "cmd": "echo" }])), nobody);
+    bench.call("windows.update", json!([behind["id"], { "focused": true }]));
+    assert_eq!(bench.refused("tabs.sendMessage", json!([copy, { "cmd": "echo" }])), "");
+}
+
+#[test]
+fn a_frame_with_an_error_takes_no_script_and_no_style_sheet() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://nowhere.invalid/");
+    for (op, what) in [
+        ("scripting.executeScript", json!({ "files": ["content.js"] })),
+        ("scripting.insertCSS", json!({ "css": "a{}" })),
+        ("scripting.removeCSS", json!({ "css": "a{}" })),
+    ] {
+        let mut injection = what;
+        injection["target"] = json!({ "tabId": tab });
+        let refusal = bench.refused(op, json!([injection]));
+        assert_eq!(refusal, "Frame with ID 0 is showing error page", "{op}");
+    }
+}
+
+/// The first event of a step that is of a tab's end or of a port's.
+fn first_end(bench: &mut Bench, op: &str, args: Value) -> String {
+    let (reply, events) = bench.step(op, args);
+    assert!(reply.get("error").is_none(), "{op}: {reply}");
+    let ends = ["port.onDisconnect", "tabs.onRemoved", "tabs.onReplaced"];
+    let mut names = events.into_iter().map(|(name, _)| name);
+    names.find(|name| ends.contains(&name.as_str())).unwrap()
+}
+
+#[test]
+fn a_port_ends_before_its_tab_where_the_process_of_the_page_does_and_else_behind_it() {
+    for (op, has_copy, first) in [
+        ("tabs.remove", false, "port.onDisconnect"),
+        ("tabs.remove", true, "tabs.onRemoved"),
+        ("tabs.discard", false, "port.onDisconnect"),
+        ("tabs.discard", true, "tabs.onReplaced"),
+    ] {
+        let mut bench = Bench::new();
+        let tab = bench.open("http://cs.test/a.html");
+        if has_copy {
+            bench.call("tabs.duplicate", json!([tab]));
+        }
+        bench.call("tabs.connect", json!([tab]));
+        assert_eq!(first_end(&mut bench, op, json!([tab])), first, "{op}");
+    }
+}

@@ -69,3 +69,17 @@ fn a_closed_tab_comes_back_to_a_window_behind_before_its_page() {
     let created = events.iter().find(|(name, _)| name == "tabs.onCreated").unwrap();
     assert_eq!(created.1[0]["status"], "unloaded");
 }
+
+#[test]
+fn a_closed_tab_is_listed_as_one_that_is_not_active_and_a_closed_popup_as_a_normal_window() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "http://a.test/a.html" }]));
+    bench.call("tabs.remove", json!([tab["id"]]));
+    let popup = json!([{ "url": "http://a.test/b.html", "type": "popup" }]);
+    let popup = bench.call("windows.create", popup);
+    bench.call("windows.remove", json!([popup["id"]]));
+    let closed = bench.call("sessions.getRecentlyClosed", json!([]));
+    assert_eq!(closed[0]["window"]["type"], "normal");
+    assert_eq!(closed[0]["window"]["tabs"][0]["active"], true);
+    assert_eq!(closed[1]["tab"]["active"], false);
+}

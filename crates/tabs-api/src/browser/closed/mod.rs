@@ -176,7 +176,7 @@ impl Browser {
     /// Tabs and windows that were closed last, the latest first, as somebody with this access sees it.
     pub(crate) fn recently_closed(&self, count: usize, access: &Access<'_>) -> Vec<Value> {
         let latest = self.closed_tabs.0.iter().rev().take(count);
-        let of_tab = |at: &Timestamp, tab: &ClosedTab| json!({ "lastModified": at.seconds(), "tab": shown(tab, tab.index, access) });
+        let of_tab = |at: &Timestamp, tab: &ClosedTab| json!({ "lastModified": at.seconds(), "tab": shown(tab, tab.index, false, access) });
         let shown = latest.map(|(at, closed)| match closed {
             Closed::Tab(tab) => of_tab(at, tab),
             Closed::Window(window) => {
@@ -184,7 +184,8 @@ impl Browser {
                     return of_tab(at, tab);
                 }
                 let tabs = window.tabs.iter().enumerate();
-                let tabs: Vec<_> = tabs.map(|(index, tab)| shown(tab, index, access)).collect();
+                let tabs: Vec<_> =
+                    tabs.map(|(index, tab)| shown(tab, index, tab.was_active, access)).collect();
                 json!({ "lastModified": at.seconds(), "window": {
                     "alwaysOnTop": false,
                     "focused": false,
@@ -192,7 +193,8 @@ impl Browser {
                     "sessionId": window.session.to_string(),
                     "state": "normal",
                     "tabs": tabs,
-                    "type": window.kind.word(),
+                    // That it was a popup is not told.
+                    "type": WindowKind::Normal.word(),
                 } })
             }
         });
@@ -200,8 +202,8 @@ impl Browser {
     }
 }
 
-/// A closed tab as the interface shows it.
-fn shown(closed: &ClosedTab, index: usize, access: &Access<'_>) -> Value {
+/// A closed tab as the interface shows it; in no window it is not the active one.
+fn shown(closed: &ClosedTab, index: usize, is_active: bool, access: &Access<'_>) -> Value {
     let tab = &closed.tab;
     let shown = SessionTab {
         session: closed.session.to_string(),
@@ -209,7 +211,7 @@ fn shown(closed: &ClosedTab, index: usize, access: &Access<'_>) -> Value {
         url: &tab.url,
         title: &tab.title,
         pinned: tab.pinned,
-        is_active: closed.was_active,
+        is_active,
         last_accessed: tab.last_accessed,
     };
     shown.shown(tab.id.0, access)

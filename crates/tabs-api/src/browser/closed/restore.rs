@@ -9,7 +9,7 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::group::Group;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::tab::{Status, Tab};
+use crate::browser::tab::{HistoryEntry, Status, Tab};
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
@@ -61,7 +61,6 @@ impl Browser {
         self.insert_into_strip(id, window, index)?;
         self.tab_mut(id)?.group = group;
         self.create_and_activate(id)?;
-        self.expand_around(id)?;
         if let Some(gone) = closed.group.as_ref().filter(|_| group.is_none()) {
             self.restore_group(id, gone)?;
         }
@@ -202,7 +201,9 @@ impl Browser {
         tab.pinned = closed.pinned;
         tab.url.clone_from(&closed.url);
         tab.title.clone_from(&closed.title);
-        tab.history.clone_from(&closed.history);
+        // The pages that were kept for going back are gone with the tab.
+        let uncached = |entry: &HistoryEntry| HistoryEntry { is_cached: false, ..entry.clone() };
+        tab.history = closed.history.iter().map(uncached).collect();
         tab.history_at = closed.history_at;
         Ok(id)
     }

@@ -12,6 +12,7 @@ use self::port::Port;
 use crate::browser::Browser;
 use crate::browser::content_scripts::{UnloadReason, document_id, frames};
 use crate::browser::script_event::ScriptEvent;
+use crate::browser::tab::Tab;
 use crate::engine::Frame;
 use crate::error::Error;
 use crate::id::{RequestId, ScriptId, TabId};
@@ -59,7 +60,9 @@ impl Browser {
         filter: FrameFilter<'_>,
         asks_pages: bool,
     ) -> Option<Receivers> {
-        let tab = self.strips.tab(id).filter(|tab| !tab.discarded)?;
+        // A copy that waits to load has no page yet, whatever its address.
+        let has_page = |tab: &&Tab| !tab.discarded && !tab.waits_to_load;
+        let tab = self.strips.tab(id).filter(has_page)?;
         let extension = self.extensions.get(extension)?;
         let is_named = |number: u32| {
             filter.frame.is_none_or(|frame| frame == i64::from(number))

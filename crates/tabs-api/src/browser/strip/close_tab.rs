@@ -13,18 +13,26 @@ impl Browser {
     pub(crate) fn close_tab(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.tab(id)?.window;
         self.remember_tab(id)?;
-        self.end_document(id, UnloadReason::Gone);
+        // Where its process ends with it nobody waits for the page; where another page goes on in it, that goes in its own time.
+        let ends_process = self.ends_process(id, &[id]);
+        if ends_process {
+            self.end_document(id, UnloadReason::Gone);
+        }
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, &[id])?;
         let removal = self.remove_from_strip(id, group)?;
         self.forget_tab(id);
-        self.show_group_of_active(&removal)?;
+        self.show_groups_of_highlighted(&removal)?;
         self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         if self.window(window)?.tabs.is_empty() {
             self.emptied_windows.push(window);
-            return Ok(());
+        } else {
+            self.emit_after_removal(&removal)?;
         }
-        self.emit_after_removal(&removal)
+        if !ends_process {
+            self.end_document(id, UnloadReason::Gone);
+        }
+        Ok(())
     }
 
     /// Closes tabs of one window in one go, the last one first: what it does to those that stay is told once, at the end.
@@ -41,7 +49,7 @@ impl Browser {
             removals.push(removal);
             self.forget_tab(*id);
             if last == Some(id) {
-                self.show_group_of_active(&removal)?;
+                self.show_groups_of_highlighted(&removal)?;
             }
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         }

@@ -235,7 +235,6 @@ impl Browser {
         }
         self.insert_into_strip(copy, window, index + 1)?;
         self.create_and_activate(copy)?;
-        self.expand_around(copy)?;
         Ok(copy)
     }
 
@@ -326,7 +325,7 @@ impl Browser {
         }
     }
 
-    /// Tells of a new tab that is active from the start.
+    /// Tells of a new tab that is active from the start; a group that hides it shows its tabs.
     pub(in crate::browser) fn create_and_activate(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.tab(id)?.window;
         self.note_hidden(window, id);
@@ -338,6 +337,6 @@ impl Browser {
         self.emit_created(id);
         self.emit_activated(id, window);
         self.emit_highlighted(window);
-        Ok(())
+        self.expand_around(id)
     }
 }

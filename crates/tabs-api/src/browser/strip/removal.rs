@@ -91,10 +91,9 @@ impl Browser {
         Ok(state.active)
     }
 
-    /// Shows the group of the tab that is active after a removal, also where it was before: the browser activates it anew.
-    pub(super) fn show_group_of_active(&mut self, removal: &Removal) -> Result<(), Error> {
-        let active = self.window(removal.window)?.active;
-        active.map_or(Ok(()), |active| self.expand_around(active))
+    /// Shows the groups of the tabs that are highlighted after a removal, also where they were before: the browser selects them anew.
+    pub(super) fn show_groups_of_highlighted(&mut self, removal: &Removal) -> Result<(), Error> {
+        self.expand_around_highlighted(removal.window, None)
     }
 
     /// Tells what a tab's leaving did to those that stay.

@@ -54,16 +54,16 @@ impl Browser {
         highlighted: BTreeSet<TabId>,
     ) -> Result<bool, Error> {
         let window = self.tab(active)?.window;
-        let is_new_active = self.window(window)?.active != Some(active);
-        if is_new_active {
-            self.expand_around(active)?;
-        }
-        self.note_hidden(window, active);
         let state = self.window_mut(window)?;
+        let is_new_active = state.active != Some(active);
         let is_new_set = state.highlighted != highlighted;
-        state.active = Some(active);
         state.highlighted = highlighted;
         state.anchor = None;
+        if is_new_active || is_new_set {
+            self.expand_around_highlighted(window, None)?;
+        }
+        self.note_hidden(window, active);
+        self.window_mut(window)?.active = Some(active);
         if is_new_active {
             self.note_shown(active)?;
             self.emit_activated(active, window);

@@ -3,7 +3,7 @@
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::error::Error;
-use crate::id::{GroupId, TabId};
+use crate::id::{GroupId, TabId, WindowId};
 
 impl Browser {
     /// Lets the tabs of a group freeze as it hides them, or run as it shows them. The active tab stays active.
@@ -15,6 +15,19 @@ impl Browser {
             // The order in which they wake is the browser's own.
             members.into_iter().rev().for_each(|id| self.unfreeze_soon(id));
         }
+    }
+
+    /// Shows every group of a window that hides one of its highlighted tabs, in the order of the strip. Whatever changes which tabs these are, or where they
+    /// stand, does so first.
+    pub(in crate::browser) fn expand_around_highlighted(
+        &mut self,
+        window: WindowId,
+        but: Option<TabId>,
+    ) -> Result<(), Error> {
+        let state = self.window(window)?;
+        let is_shown = |id: &&TabId| state.highlighted.contains(id) && but != Some(**id);
+        let highlighted: Vec<_> = state.tabs.iter().filter(is_shown).copied().collect();
+        highlighted.into_iter().try_for_each(|id| self.expand_around(id))
     }
 
     /// Shows the group of a tab that becomes active.

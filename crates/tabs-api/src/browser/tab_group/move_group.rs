@@ -63,6 +63,10 @@ impl Browser {
                 let state = self.window_mut(target)?;
                 state.active = active;
                 state.highlighted = active.into_iter().collect();
+                // A copy that waited loads as it is shown, before its group is told.
+                if self.focus.has(target) {
+                    self.show_in_front(target);
+                }
             }
             self.emit_updated(*id, Change { group: Some(group.id.0), ..Change::default() });
         }

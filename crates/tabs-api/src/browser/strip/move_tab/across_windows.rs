@@ -77,7 +77,7 @@ impl Browser {
     /// Takes a tab out of its window and tells that, but nothing of those that stay: the active one shows its group.
     pub(in crate::browser) fn take_out(&mut self, id: TabId) -> Result<Removal, Error> {
         let removal = self.lift_out(id)?;
-        self.show_group_of_active(&removal)?;
+        self.show_groups_of_highlighted(&removal)?;
         self.emit_detached(id, &removal);
         Ok(removal)
     }

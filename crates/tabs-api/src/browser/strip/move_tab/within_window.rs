@@ -19,11 +19,27 @@ impl Browser {
             let group = Some(new_group.map_or(GROUP_ID_NONE, |group| group.0));
             self.emit_updated_as_at(id, to, Change { group, ..Change::default() })?;
         }
+        let window = self.tab(id)?.window;
+        if self.shifts_highlight(id, to)? {
+            // The tab itself has not come into another group yet.
+            self.expand_around_highlighted(window, Some(id).filter(|_| new_group != group))?;
+        }
         self.move_to_index(id, to)?;
+        if new_group != group && self.is_active(id) {
+            self.expand_around(id)?;
+        }
         if let Some(group) = group {
             self.drop_group_if_empty(group);
         }
         Ok(())
+    }
+
+    /// True if a move within the strip brings a highlighted tab to another place.
+    fn shifts_highlight(&self, id: TabId, to: usize) -> Result<bool, Error> {
+        let mut state = self.window(self.tab(id)?.window)?.clone();
+        let before = state.selected_places();
+        state.reposition(id, to);
+        Ok(state.selected_places() != before)
     }
 
     /// The group of a tab that comes to stand at `to` in a strip without it: the one around, or its own where that one is beside it.
