@@ -246,7 +246,7 @@ pub(in crate::kv::sled) fn check(disk: &dyn Disk, directory: &Path) -> io::Resul
     let file = disk.open(&directory.join(FILE))?;
     remove_unfinished_snapshots(disk, directory)?;
     let next = AtomicU64::new(0);
-    // Of a large tree that was read before this is half of a start, and waits for memory alone: so all cores do it.
+    // A file that is in the page cache is read as fast as a core copies: so several do it.
     let read = || -> io::Result<()> {
         let mut piece = vec![0; PIECE_BYTES];
         while file.read_at(&mut piece, next.fetch_add(PIECE_BYTES as u64, Ordering::Relaxed))? > 0 {
