@@ -23,7 +23,7 @@ class StockClients(unittest.TestCase):
             film.write(mp4(payload=900_000))
             film.flush()
             command = [*map(str, COMMANDS[client]()), film.name]
-            ended = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=240)
+            ended = subprocess.run(command, env=os.environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         return [line.removeprefix("ok ") for line in ended.stdout.splitlines() if line.startswith("ok ")]
 

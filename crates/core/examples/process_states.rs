@@ -7,7 +7,8 @@
 //! FOLDER has `recording.json` (`{"data": PATH, "begins": NAME, "lives": [{"log": NAME, "ready": SECONDS, "after": NAME}]}`), the logs, and the data
 //! directory after each life, and before the first where a cut had left it.
 //! Each state is written out there, and LOOK, a program, is asked on a line of its input: `{"data": PATH, "before": SECONDS, "isCut": BOOLEAN}`; it
-//! answers with the list of what is missing, on a line of its output. With a sync left out, that this is found is what succeeds. A cut in the middle is left
+//! answers with the list of what is missing, on a line of its output. With a sync left out, that this is found is what succeeds, after a look at
+//! two states with every sync that finds nothing. A cut in the middle is left
 //! in NEXT, the folder of another recording: its data directory as `begins`, and `left.json` (`{"recording": FOLDER, "before": SECONDS}`).
 
 #![expect(clippy::print_stdout, reason = "a program at the terminal")]
@@ -23,6 +24,9 @@ use triptych_core::explorer::{
     explore_process,
 };
 use triptych_core::kv::believe_copied_tree;
+
+/// States with every sync that are looked at before one is left out: of a kill and of a cut.
+const CONTROL_STATES: u64 = 2;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -72,7 +76,14 @@ fn asked<'w>(words: &'w [&str]) -> Outcome<Asked<'w>> {
 fn run(asked: &Asked<'_>) -> Outcome<String> {
     let Asked { folder, exploration, next, look } = asked;
     let (recording, mut looker) = (read(folder)?, Looker::start(folder, look)?);
-    let explored = explore_process(&recording, exploration, &mut |ended| looker.look(ended));
+    let mut look = |ended: &Ended| looker.look(ended);
+    if exploration.without.is_some() {
+        // What is found next has to come of the sync, and of nothing else here.
+        let control = Exploration { states: CONTROL_STATES, without: None, ..*exploration };
+        explore_process(&recording, &control, &mut look)
+            .map_err(|found| format!("with every sync: {found}"))?;
+    }
+    let explored = explore_process(&recording, exploration, &mut look);
     match (exploration.without, explored) {
         (None, explored) => {
             let explored = explored?;

@@ -11,6 +11,8 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).parent
+# Calls without an answer that a client may make again: each kill gives it a few.
+UNANSWERED_MAX = 200
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from commands import COMMANDS  # noqa: E402
 from movie import mp4  # noqa: E402
@@ -45,14 +47,21 @@ def walk(client, count, folder):
     (folder / "film.mp4").write_bytes(mp4(payload=900_000))
     (folder / "seed.json").write_text(json.dumps(crowd(count)))
     server, kills, said = Server(folder / "data", seed=folder / "seed.json", port=free_port()), 0, ""
+    unanswered = 0
     try:
         environment = {**os.environ, "TRIPTYCH_VIDEO_URL": server.url, "TRIPTYCH_WALK": str(count)}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         for said in process.stdout:
             if said == "half\n":
                 server.kill()
                 server.start()
                 kills += 1
+            elif said == "unanswered\n" and unanswered < UNANSWERED_MAX:
+                # What comes before was done: the service is back.
+                process.stdin.write("back\n")
+                unanswered += 1
+            elif said == "unanswered\n":
+                process.stdin.close()
             else:
                 print(said, end="", flush=True)
         assert process.wait() == 0, f"the client of {client} ended with {process.returncode}"

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
@@ -66,15 +66,23 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // Writes of each kind, calls of writes, calls that were made again because no answer came, and pages that were read.
 var count, writes, again, read = 3, 0, 0, 0
 
+var words = bufio.NewReader(os.Stdin)
+
+// Says that no answer came, and waits for the word that the service is back. There is none where nobody has killed it.
+func isBack() bool {
+	fmt.Println("unanswered")
+	_, err := words.ReadString('\n')
+	return err == nil
+}
+
 // Calls until there is an answer: the service may be killed at any time, and comes back.
 func answer[T any](call func() (T, error)) T {
-	for deadline := time.Now().Add(time.Minute); ; again++ {
+	for ; ; again++ {
 		value, err := call()
 		var refusal *googleapi.Error
-		if err == nil || errors.As(err, &refusal) && refusal.Code < 500 || time.Now().After(deadline) {
+		if err == nil || errors.As(err, &refusal) && refusal.Code < 500 || !isBack() {
 			return must(value, err)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 

@@ -14,7 +14,7 @@ use crate::run::workspace::{root, target};
 use crate::task::e2e;
 
 /// The writes of each kind in one walk, which are its largest batch too; one in ten is the number of its uploads of each kind.
-const WRITES: u32 = 1_000;
+const WRITES: u32 = 500;
 
 /// The time that one walk may take.
 const LIMIT: Duration = Duration::from_secs(20 * 60);

@@ -7,7 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
-use crate::browser::history::mark_document;
+use crate::browser::history::{Arrival, mark_document};
 use crate::browser::tab::{PendingNavigation, Status, Tab};
 use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
 use crate::error::Error;
@@ -82,16 +82,17 @@ impl Browser {
     fn on_page_event(&mut self, id: TabId, event: PageEvent) {
         match event {
             PageEvent::Committed { url, is_same_document, language, is_error, frames } => {
-                let mut leaves_error = false;
+                let mut arrival = Arrival::SameDocument;
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.language =
                         language.or_else(|| tab.language.take().filter(|_| is_same_document));
                     if !is_same_document {
-                        leaves_error = std::mem::replace(&mut tab.shows_error, is_error);
+                        let leaves_error = std::mem::replace(&mut tab.shows_error, is_error);
+                        arrival = Arrival::NewDocument { leaves_error };
                         tab.frames = frames.into_iter().map(Into::into).collect();
                     }
                 }
-                self.commit(id, &url, (is_same_document, leaves_error));
+                self.commit(id, &url, arrival);
             }
             PageEvent::Aborted => self.abort_navigation(id),
             PageEvent::HandedOver => {
@@ -112,6 +113,7 @@ impl Browser {
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.icon = Some(Arc::clone(&url));
                 }
+                self.store_in_history(id);
                 self.emit_updated(id, Change { icon: Some(url), ..Change::default() });
             }
             PageEvent::Complete => self.complete(id),
@@ -165,7 +167,7 @@ impl Browser {
             let (is_shown, is_refused) = (false, false);
             tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused });
         }
-        self.commit(id, url, (true, false));
+        self.commit(id, url, Arrival::SameDocument);
         self.complete(id);
     }
 
@@ -206,7 +208,7 @@ impl Browser {
         tab.title_is_address = is_address;
         let title = Arc::<str>::from(title);
         tab.title = Arc::clone(&title);
-        self.store_title_in_history(id);
+        self.store_in_history(id);
         self.emit_updated(id, Change { title: Some(title), ..Change::default() });
     }
 
@@ -216,6 +218,9 @@ impl Browser {
             return;
         };
         tab.status = Status::Complete;
+        // A new page of the browser's own has no icon before it gives it, also where the one before it had the same.
+        let is_new = tab.document_load == tab.load;
+        tab.icon.take_if(|_| is_new && tab.url.starts_with("chrome:"));
         tab.keeps_title = false;
         tab.loaded_at = now;
         self.emit_updated(id, Change { status: Some(Status::Complete), ..Change::default() });

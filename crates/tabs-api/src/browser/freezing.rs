@@ -57,6 +57,12 @@ impl Browser {
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
             Timer::BackgroundLoad => self.load_next_in_background(),
             Timer::Sound { tab, sound } => self.tell_sound(*tab, *sound),
+            Timer::IconFetched { tab, load } => {
+                let same = self.strips.tab(*tab).filter(|state| state.load == *load);
+                if let Some(icon) = same.and_then(|state| state.icon.clone()) {
+                    self.emit_updated(*tab, Change { icon: Some(icon), ..Change::default() });
+                }
+            }
             Timer::PageRestored { tab, load, frozen } => {
                 if self.strips.tab(*tab).is_some_and(|state| state.load == *load) {
                     self.set_frozen(*tab, *frozen);

@@ -16,6 +16,9 @@ use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, host, title};
 /// Addresses that no page leads to.
 const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-source:"];
 
+/// The time after which the icon of a page comes anew whose address has changed.
+const ICON_AFTER: Duration = Duration::from_millis(18);
+
 /// The part that the cache of pages had in a commit.
 #[derive(Debug, Clone, Copy)]
 struct PageCacheUse {
@@ -25,6 +28,18 @@ struct PageCacheUse {
     keeps_left: bool,
     /// The factor that the page has of its own which came back.
     own_factor: Option<f64>,
+}
+
+/// The document in which a page begins to arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// That which is there.
+    SameDocument,
+    /// Another one, in its place.
+    NewDocument {
+        /// True if the one that is left showed an error.
+        leaves_error: bool,
+    },
 }
 
 /// A navigation to a URL, which shows as the pending one.
@@ -40,7 +55,7 @@ pub(super) fn mark_document(tab: &mut Tab, was_used: bool) {
 }
 
 /// True if a tab may keep the page that it leaves for an address: only pages of the web are kept, and not where the same one comes with another fragment.
-/// What came from a page without a site of its own shares everything with it, so that going back there keeps nothing.
+/// A page shares its process with the one without a site that it came from, so that going back there keeps nothing.
 fn may_keep(tab: &Tab, url: &str, kind: NavigationKind) -> bool {
     let without_fragment = |url: &str| url.split('#').next().map(str::to_owned);
     let has_site = !["about:", "data:"].iter().any(|scheme| url.starts_with(scheme));
@@ -98,6 +113,7 @@ fn enter_history(
             tab.history.push(HistoryEntry {
                 url: url.into(),
                 title: "".into(),
+                icon: tab.icon.clone().filter(|_| is_same_document),
                 document,
                 was_used: tab.is_used,
                 is_cached: false,
@@ -185,9 +201,13 @@ impl Browser {
         self.end_alert(id);
         let Some(tab) = self.strips.tab_mut(id) else { return };
         if was_discarded && let NavigationKind::Traverse(index) = kind {
-            // It has no page whose title could still be shown.
-            let entry = tab.history.get(index).map(|entry| entry.title.clone());
-            tab.title = entry.unwrap_or_else(|| tab.title.clone());
+            // It has no page whose title and icon could still be shown.
+            let entry = tab.history.get(index);
+            if let Some((title, icon)) =
+                entry.map(|entry| (entry.title.clone(), entry.icon.clone()))
+            {
+                (tab.title, tab.icon) = (title, icon);
+            }
         }
         if was_discarded {
             self.emit_updated(
@@ -242,13 +262,10 @@ impl Browser {
         Ok(())
     }
 
-    /// A page has begun to arrive, in the document that is there or in place of it, which may be an error.
-    pub(super) fn commit(
-        &mut self,
-        id: TabId,
-        url: &str,
-        (is_same_document, leaves_error): (bool, bool),
-    ) {
+    /// A page has begun to arrive.
+    pub(super) fn commit(&mut self, id: TabId, url: &str, arrival: Arrival) {
+        let is_same_document = arrival == Arrival::SameDocument;
+        let leaves_error = arrival == Arrival::NewDocument { leaves_error: true };
         let is_incognito = self.strips.tab(id).is_some_and(|tab| self.is_incognito(tab));
         let is_related = self.has_related_page(id);
         let Some(tab) = self.strips.tab_mut(id) else {
@@ -270,11 +287,9 @@ impl Browser {
         let has_page = !tab.is_fresh && !leaves_error;
         let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
         let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
-        let restored = tab
-            .history
-            .get(tab.history_at)
-            .map(|entry| entry.title.clone())
-            .filter(|_| is_traversal);
+        let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
+        let restored = entry.map(|entry| entry.title.clone());
+        let known_icon = entry.and_then(|entry| entry.icon.clone());
         let is_reload = matches!(pending.kind, NavigationKind::Reload);
         let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
         if is_same_document && let Some(title) = &restored {
@@ -287,7 +302,8 @@ impl Browser {
             let shown =
                 if is_incognito && url == NEW_TAB { INCOGNITO_TITLE.into() } else { title(url) };
             tab.title = restored.unwrap_or_else(|| shown.into());
-            tab.icon = None;
+            // A page of the history has its icon at once.
+            tab.icon = known_icon;
         }
         tab.is_fresh = false;
         tab.url = committed;
@@ -333,19 +349,23 @@ impl Browser {
                 self.command(EngineCommand::Begin { tab: id, load, is_shown });
             }
         }
-        self.store_title_in_history(id);
+        self.store_in_history(id);
+        if is_same_document {
+            let load = self.strips.tab(id).map_or(0, |tab| tab.load);
+            self.set_timer(ICON_AFTER, Timer::IconFetched { tab: id, load });
+        }
         if cache.came_back {
             self.set_page_restored_timers(id);
         }
     }
 
-    /// Remembers the title that is shown for the page in the history.
-    pub(super) fn store_title_in_history(&mut self, id: TabId) {
-        if let Some(tab) = self.strips.tab_mut(id) {
-            let (at, title) = (tab.history_at, tab.title.clone());
-            if let Some(entry) = tab.history.get_mut(at) {
-                entry.title = title;
-            }
+    /// Remembers the title and the icon that are shown for the page in the history.
+    pub(super) fn store_in_history(&mut self, id: TabId) {
+        if let Some(tab) = self.strips.tab_mut(id)
+            && let Some(entry) = tab.history.get_mut(tab.history_at)
+        {
+            entry.title.clone_from(&tab.title);
+            entry.icon.clone_from(&tab.icon);
         }
     }
 

@@ -163,6 +163,7 @@ impl Browser {
             state.history.push(HistoryEntry {
                 url: "about:blank".into(),
                 title: "about:blank".into(),
+                icon: None,
                 document: 0,
                 was_used: false,
                 is_cached: false,

@@ -121,6 +121,8 @@ pub struct HistoryEntry {
     pub url: Arc<str>,
     /// Its title, as last shown.
     pub title: Arc<str>,
+    /// Its icon, as last shown.
+    pub icon: Option<Arc<str>>,
     /// Names its document within the tab: those that a page's own script made share it.
     pub document: u64,
     /// True if the user did something on it: pages without are skipped on the way back.

@@ -13,6 +13,8 @@ pub(super) enum Timer {
     Freeze(TabId),
     /// A page that comes out of the back/forward cache shows that it was frozen there, and no longer is.
     PageRestored { tab: TabId, load: u64, frozen: bool },
+    /// The icon of a page that has another address now was asked for anew.
+    IconFetched { tab: TabId, load: u64 },
     /// A tab that is shown again is no longer frozen.
     Unfreeze(TabId),
     /// The next page of a window that was brought back loads.

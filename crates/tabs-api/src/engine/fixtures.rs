@@ -179,7 +179,8 @@ impl Pages {
 }
 
 fn browser_page(url: &str) -> Option<Page> {
-    let (title, icon, status) = match url {
+    let page = url.split(['?', '#']).next().unwrap_or(url);
+    let (title, icon, status) = match page {
         "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo"), 200),
         "chrome://settings/" => ("Settings", None, 200),
         "chrome://bookmarks/" => ("Bookmarks", None, 200),
@@ -188,7 +189,7 @@ fn browser_page(url: &str) -> Option<Page> {
         "chrome://extensions/" => ("Extensions", None, 200),
         "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None, 200),
         // One that is not known is not there.
-        other => (other, None, 0),
+        _ => (url, None, 0),
     };
     let is_new_tab = title == "New Tab";
     Some(Page {

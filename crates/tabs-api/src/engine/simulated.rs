@@ -30,6 +30,8 @@ const COMPLETE: Duration = Duration::from_millis(6);
 const ICON: Duration = Duration::from_millis(12);
 /// The time after the commit of a new tab's page at which an icon comes that the browser has of an earlier visit.
 const KNOWN_ICON: Duration = Duration::from_millis(1);
+/// The time after the commit of a page of the history at which its icon comes, which it shows meanwhile.
+const HISTORY_ICON: Duration = Duration::from_millis(35);
 /// The time after which a timer of a page that nobody sees is got round to: that happens once a second.
 const HIDDEN_TIMER: Duration = Duration::from_millis(900);
 /// The time that a way through a port takes.
@@ -364,7 +366,11 @@ impl SimEngine {
             // A new tab is given the icon that is known of its page. In others it is asked for anew, and comes earlier now and then.
             let is_known =
                 is_first && self.known_icons.get(url).is_some_and(|came| *came <= commit);
-            let when = if is_known { commit.plus(KNOWN_ICON) } else { complete.plus(ICON) };
+            let when = match is_known {
+                true => commit.plus(KNOWN_ICON),
+                false if is_traversal => complete.plus(ICON).max(commit.plus(HISTORY_ICON)),
+                false => complete.plus(ICON),
+            };
             self.at(when, page_event(tab, load, PageEvent::Icon(icon)));
             if !is_local {
                 self.known_icons.entry(url.to_owned()).or_insert(when);

@@ -17,7 +17,7 @@ use self::navigation::NavigationRow;
 pub use self::restore::DamagedRow;
 use crate::browser::Browser;
 use crate::browser::group::Group;
-use crate::browser::tab::{MuteReason, Tab};
+use crate::browser::tab::{HistoryEntry, MuteReason, Tab};
 use crate::browser::window::Window;
 use crate::id::WindowId;
 
@@ -120,6 +120,9 @@ struct TabRow {
     last_accessed: i64,
     was_shown: bool,
     history: Vec<(String, String, bool)>,
+    /// The icons of these pages, by their places among them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    history_icons: BTreeMap<u64, String>,
     history_at: usize,
     language: Option<String>,
     /// True if it shows the browser's own page in place of one that could not be loaded.
@@ -248,6 +251,9 @@ fn tab_row(tab: &Tab) -> TabRow {
     // The oldest pages go first: a click writes all that are kept.
     let skipped = tab.history.len().saturating_sub(HISTORY_KEPT).min(tab.history_at);
     let kept = tab.history.iter().skip(skipped).take(HISTORY_KEPT);
+    let icon =
+        |(place, entry): (u64, &HistoryEntry)| Some((place, entry.icon.as_ref()?.to_string()));
+    let history_icons = (0..).zip(kept.clone()).filter_map(icon).collect();
     TabRow {
         stable_id: tab.stable_id,
         window: tab.window.0,
@@ -280,6 +286,7 @@ fn tab_row(tab: &Tab) -> TabRow {
         history: kept
             .map(|entry| (entry.url.to_string(), entry.title.to_string(), entry.was_used))
             .collect(),
+        history_icons,
         history_at: tab.history_at - skipped,
         language: tab.language.clone(),
         shows_error: tab.shows_error,

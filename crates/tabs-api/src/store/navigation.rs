@@ -140,7 +140,9 @@ mod tests {
         /// The tab as clients see it, with its history.
         fn shown(&self) -> Value {
             let tab = self.session.browser().strips().tab(TabId(TAB)).unwrap();
-            let pages = tab.history.iter().map(|entry| [&*entry.url, &*entry.title]);
+            let pages = tab.history.iter();
+            let pages =
+                pages.map(|entry| json!([&*entry.url, &*entry.title, entry.icon.as_deref()]));
             let history = json!({"pages": pages.collect::<Vec<_>>(), "at": tab.history_at});
             let shown = self.tabs().into_iter().find(|tab| tab["id"] == TAB);
             json!({"tab": shown, "history": history})
@@ -265,6 +267,18 @@ mod tests {
         }
         let shown = before.killed().shown();
         assert_eq!(shown["tab"]["zoom"].as_f64().map(f64::round), Some(2.0), "{shown}");
+    }
+
+    #[test]
+    fn pages_of_the_history_have_their_icons_after_a_kill_too() {
+        let mut before = on_second_page();
+        for url in ["chrome://version/", "http://b.test/"] {
+            before.call("tabs.update", &json!([TAB, {"url": url}]));
+            before.load();
+        }
+        let (shown, restored) = (before.shown(), before.killed().shown());
+        assert_eq!(restored["history"], shown["history"]);
+        assert!(shown["history"]["pages"][2][2].is_string(), "{shown}");
     }
 
     #[test]

@@ -156,9 +156,11 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     let muted = row.muted && reason != Some(MuteReason::Capture);
     tab.muted = MutedInfo { muted, reason };
     tab.was_shown = row.was_shown;
+    let mut icons = row.history_icons;
     let entry = |(document, (url, title, was_used)): (u64, (String, String, bool))| HistoryEntry {
         url: url.into(),
         title: title.into(),
+        icon: icons.remove(&document).map(Arc::from),
         document,
         was_used,
         is_cached: false,

@@ -147,3 +147,66 @@ fn pages_are_kept_neither_by_a_tab_that_was_discarded_nor_by_one_that_was_closed
         assert_eq!(came, ways, "{ends}");
     }
 }
+
+/// What a step tells of a tab's page: the first member of each change, and whether an icon is shown with it.
+fn told_with_icons(bench: &mut Bench, op: &str, args: Value) -> Vec<(String, bool)> {
+    let (_, events) = bench.step(op, args);
+    let of_page = |(name, args): (String, Value)| {
+        let change = args[1].as_object().filter(|_| name == "tabs.onUpdated")?;
+        let member =
+            ["frozen", "favIconUrl", "status"].iter().find(|m| change.contains_key(**m))?;
+        let said = if *member == "status" { args[1]["status"].as_str()? } else { member };
+        (said != "frozen").then(|| (said.to_owned(), args[2].get("favIconUrl").is_some()))
+    };
+    events.into_iter().filter_map(of_page).collect()
+}
+
+#[test]
+fn a_page_of_the_history_shows_its_icon_at_once_and_one_of_the_browsers_own_not_as_it_is_complete()
+{
+    for (page, shown) in [
+        ("http://a.test/icon.html", [true, true, true]),
+        ("chrome://version/", [true, false, true]),
+    ] {
+        let mut bench = Bench::new();
+        let tab = bench.open("http://b.test/b.html");
+        bench.call(GESTURE, json!([tab, "1"]));
+        bench.call("tabs.update", json!([tab, { "url": page }]));
+        bench.call("tabs.goBack", json!([tab]));
+        let told = told_with_icons(&mut bench, "tabs.goForward", json!([tab]));
+        let names = ["loading", "complete", "favIconUrl"].map(str::to_owned);
+        assert_eq!(told, names.into_iter().zip(shown).collect::<Vec<_>>(), "{page}");
+    }
+}
+
+#[test]
+fn the_icon_of_a_page_is_told_anew_with_each_address_within_it() {
+    for (page, tells) in [("http://a.test/icon.html", true), ("http://a.test/a.html", false)] {
+        let mut bench = Bench::new();
+        let tab = bench.open(page);
+        bench.call(GESTURE, json!([tab, "1"]));
+        for (op, args) in [
+            ("tabs.update", json!([tab, { "url": format!("{page}#f") }])),
+            ("tabs.goBack", json!([tab])),
+            (GESTURE, json!([tab, "history.pushState({}, '', '?p')"])),
+        ] {
+            let told = told_with_icons(&mut bench, op, args);
+            let last = told.last().cloned();
+            let expected = if tells { ("favIconUrl", true) } else { ("complete", false) };
+            assert_eq!(last, Some((expected.0.to_owned(), expected.1)), "{page} {op}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_discarded_tab_that_goes_elsewhere_in_its_history_shows_the_icon_of_that_page() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://b.test/b.html");
+    bench.call(GESTURE, json!([tab, "1"]));
+    bench.call("tabs.update", json!([tab, { "url": "http://a.test/icon.html" }]));
+    bench.call("tabs.update", json!([bench.first, { "active": true }]));
+    let tab = bench.call("tabs.discard", json!([tab]))["id"].clone();
+    let told = told_with_icons(&mut bench, "tabs.goBack", json!([tab]));
+    let all_without = ["loading", "loading", "complete"].map(|name| (name.to_owned(), false));
+    assert_eq!(told, all_without);
+}

@@ -294,11 +294,11 @@ impl BodyPieces {
         Self { left: bytes_max, rest: Bytes::new() }
     }
 
-    /// Passes over the first bytes of the body.
+    /// Passes over the first bytes of the body, and returns how many of them there were.
     ///
     /// # Errors
     /// `BodyBroken`.
-    pub(super) async fn pass_over<B>(&mut self, body: &mut B, bytes: u64) -> Result<(), Error>
+    pub(super) async fn pass_over<B>(&mut self, body: &mut B, bytes: u64) -> Result<u64, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
@@ -310,7 +310,7 @@ impl BodyPieces {
             left -= passed;
             self.rest = frame.split_off(usize::try_from(passed).unwrap_or(frame.len()));
         }
-        Ok(())
+        Ok(bytes - left)
     }
 
     /// The next piece, on disk; `None` at the end of the body.

@@ -185,7 +185,7 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let mut pieces = upload_body::BodyPieces::new(expected.bytes_max);
-        pieces.pass_over(body, expected.repeated).await?;
+        let passed = pieces.pass_over(body, expected.repeated).await?;
         let mut first = expected.first;
         let declared = session.total.or(expected.total);
         loop {
@@ -212,8 +212,7 @@ impl VideoApi {
         let arrived = first - expected.first.min(first);
         if expected.exact && arrived < expected.bytes_max {
             let range = expected.repeated + expected.bytes_max;
-            let body = expected.repeated + arrived;
-            return Err(SessionError::LengthMismatch { range, body }.into());
+            return Err(SessionError::LengthMismatch { range, body: passed + arrived }.into());
         }
         if !expected.exact {
             // Nobody said how long the whole is: its end is the end of the body.

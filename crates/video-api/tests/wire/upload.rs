@@ -170,6 +170,10 @@ async fn a_piece_that_broke_off_may_be_sent_again_from_its_begin() {
     assert_eq!((told.status, header(&told, "range")), (308, format!("bytes=0-{}", two - 1)));
     let told = send(0, &film[..two], "*").await;
     assert_eq!((told.status, header(&told, "range")), (308, format!("bytes=0-{}", two - 1)));
+    let beyond = [("content-range", &*format!("bytes 0-{}/*", 3 * PIECE - 1))];
+    let short = service.ask_with("PUT", &session, "", &beyond, &film[..100]).await;
+    let said = short.json()["error"]["message"].to_string();
+    assert!(short.status == 400 && said.contains("and 100 came"), "{said}");
     let done = send(PIECE, &film[PIECE..], &film.len().to_string()).await;
     assert_eq!(done.status, 200, "{}", done.json());
     let target = format!("/videos?part=fileDetails&id={}", done.json()["id"].as_str().unwrap());

@@ -30,8 +30,9 @@ const STATES_WITHOUT: u64 = 200;
 /// Writes of each life in the short form, and its states of each service.
 const WRITES_SHORT: u64 = 8;
 const STATES_SHORT: u64 = 4;
-/// The service that goes on after a cut in the short form, and its states of that.
-const GOES_ON_SHORT: &str = "tabs";
+/// The service that goes on after a cut in the short form, and its states of that: one that may lose nothing that it acknowledged, so that all of it has to
+/// be there after the second cut.
+const GOES_ON_SHORT: &str = "object";
 const STATES_AFTER_CUT_SHORT: u64 = 2;
 /// Syncs that are left out in the full form, with the writer that misses them: those of the files and of the directories of every service, of bases, of the
 /// tree that checks itself, and after a cut.

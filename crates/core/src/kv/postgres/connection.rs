@@ -291,7 +291,6 @@ impl Lane {
     }
 }
 
-/// Tells whether the server takes no writes any more, as one that another was put in the place of.
 /// Tells whether a server refuses a statement for what it says: one that knows less SQL.
 fn is_unknown_there(error: &tokio_postgres::Error) -> bool {
     let refused = error.code().map(SqlState::code);
@@ -299,6 +298,7 @@ fn is_unknown_there(error: &tokio_postgres::Error) -> bool {
     refused.is_some_and(|code| code.starts_with("0A") || code.starts_with("42"))
 }
 
+/// Tells whether the server takes no writes any more, as one that another was put in the place of.
 fn is_for_reading_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
