@@ -6,7 +6,6 @@ use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
@@ -27,8 +26,6 @@ const UNFINISHED: &str = ".generating";
 const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 1024 * 1024;
-/// Threads that read at once.
-const READERS_MAX: usize = 4;
 /// Rows of a batch. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: with
 /// batches of up to 4 MiB a load of 200,000 videos took 1.2 GiB, with these 0.7.
 const ROWS_TOGETHER: usize = 256;
@@ -245,23 +242,14 @@ pub(super) fn is_own(name: &str) -> bool {
 pub(in crate::kv::sled) fn check(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
     let file = disk.open(&directory.join(FILE))?;
     remove_unfinished_snapshots(disk, directory)?;
-    let next = AtomicU64::new(0);
-    // A file that is in the page cache is read as fast as a core copies: so several do it.
-    let read = || -> io::Result<()> {
-        let mut piece = vec![0; PIECE_BYTES];
-        while file.read_at(&mut piece, next.fetch_add(PIECE_BYTES as u64, Ordering::Relaxed))? > 0 {
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut at = 0;
+    loop {
+        match file.read_at(&mut piece, at)? {
+            0 => return Ok(()),
+            bytes => at += bytes as u64,
         }
-        Ok(())
-    };
-    let readers = std::thread::available_parallelism().map_or(1, usize::from).min(READERS_MAX);
-    std::thread::scope(|scope| {
-        let spawned = |_| std::thread::Builder::new().spawn_scoped(scope, read).ok();
-        let others: Vec<_> = (1..readers).map_while(spawned).collect();
-        let panicked = |_| Err(io::Error::other("a thread that read the tree panicked"));
-        let own = read();
-        let read = others.into_iter().map(|reader| reader.join().unwrap_or_else(panicked));
-        read.fold(own, Result::and)
-    })
+    }
 }
 
 /// Takes away the snapshots that sled has not finished: it would take one for the newest, and for damage. They are made anew from its log.
