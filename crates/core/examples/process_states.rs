@@ -23,7 +23,7 @@ use triptych_core::explorer::{
     Content, End, Ended, Exploration, Micros, MissingSync, RecordedLife, Recording, Trace,
     explore_process,
 };
-use triptych_core::kv::believe_copied_tree;
+use triptych_core::kv::{believe_copied_tree, end_copied_run};
 
 /// States with every sync that are looked at before one is left out: of a kill and of a cut.
 const CONTROL_STATES: u64 = 2;
@@ -103,7 +103,10 @@ fn run(asked: &Asked<'_>) -> Outcome<String> {
 /// Leaves what a cut left for another recording to begin on.
 fn leave(folder: &Path, next: &Path, cut: &Ended) -> Outcome<()> {
     std::fs::create_dir(next)?;
-    write_out(&next.join("begins"), cut.content.as_ref().ok_or("the cut left nothing")?)?;
+    let begins = next.join("begins");
+    write_out(&begins, cut.content.as_ref().ok_or("the cut left nothing")?)?;
+    // Who starts on it does so in another run of the machine.
+    end_copied_run(&begins.join("kv"))?;
     let left = serde_json::json!({ "recording": folder, "before": seconds(cut.at) });
     Ok(std::fs::write(next.join("left.json"), left.to_string())?)
 }
@@ -196,7 +199,7 @@ impl Looker {
         }
         let is_cut = ended.end == End::Cut;
         if !is_cut {
-            // The files are those that they were, and are believed.
+            // The files are those that they were, and are believed if they were before.
             believe_copied_tree(&data.join("kv"))?;
         }
         let asked =

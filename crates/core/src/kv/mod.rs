@@ -33,13 +33,13 @@ mod stalled;
 mod table;
 mod tx;
 
-#[cfg(all(any(test, feature = "testing"), feature = "sled"))]
-pub use self::sled::believe_copied_tree;
 #[cfg(feature = "sled")]
 pub use self::sled::{
     LOG_SEGMENT_BYTES, LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig,
     SledStats, SortedRows, TreeKind, VerifiedRows, cut_log,
 };
+#[cfg(all(any(test, feature = "testing"), feature = "sled"))]
+pub use self::sled::{believe_copied_tree, end_copied_run};
 #[cfg(all(feature = "host", feature = "sled"))]
 pub(crate) use self::sled::{end_copied_log, is_of_tree};
 pub use claim::{

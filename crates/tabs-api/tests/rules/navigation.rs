@@ -148,7 +148,7 @@ fn pages_are_kept_neither_by_a_tab_that_was_discarded_nor_by_one_that_was_closed
     }
 }
 
-/// What a step tells of a tab's page: the first member of each change, and whether an icon is shown with it.
+/// Changes that a step tells of a tab's page: the first member of each change, and whether an icon is shown with it.
 fn told_with_icons(bench: &mut Bench, op: &str, args: Value) -> Vec<(String, bool)> {
     let (_, events) = bench.step(op, args);
     let of_page = |(name, args): (String, Value)| {

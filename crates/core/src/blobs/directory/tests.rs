@@ -516,7 +516,9 @@ fn compaction_gives_the_space_back_and_every_name_stays_valid() {
     let (kept, gone) = fill_and_delete(&store);
     store.compact().unwrap();
     let stats = store.stats().unwrap();
-    assert!(stats.pack_bytes < 20_000, "40 KB were written, 8 KB live: {stats:?}");
+    // The thread may have come first and left almost half of a pack dead; and nothing goes out of the pack that is written to.
+    let bound = 2 * 9_000 + SMALL_PACKS;
+    assert!(stats.pack_bytes < bound, "40 KB were written, less than 9 KB live: {stats:?}");
     assert_holds(&store, &kept, &gone, "after compaction");
     // The rest goes too, in packs that were compacted before.
     let (rest, last) = kept.split_at(kept.len() - 1);

@@ -97,8 +97,8 @@ pub(super) fn place_of(boot_id: &str, (device, inode): (u64, u64)) -> String {
     format!("{boot_id} {device} {inode}")
 }
 
-/// Has the note of a directory that was copied name the copy of the tree, where it names the one that was left open: what a kill left is believed in
-/// the copy as well.
+/// Has the note of a directory that was copied name the copy of the tree, where it names one that this run of the machine left open: what a kill left is
+/// believed in the copy as well.
 ///
 /// # Errors
 /// As the disk; where runs of the machine are not told apart.
@@ -109,12 +109,30 @@ pub fn believe_copied_tree(directory: &Path) -> io::Result<()> {
     let Some(path) = paths.find(|path| path.exists()) else { return Ok(()) };
     let tree = disk.file_id(&path)?;
     let boot_id = boot_id().ok_or_else(|| io::Error::other("this run has no name"))?;
-    let place = place_of(&boot_id, tree);
-    match IndexState::read(disk, directory)? {
-        IndexState::Open(_) => IndexState::Open(place).write(disk, directory),
-        IndexState::Ahead(_) => IndexState::Ahead(place).write(disk, directory),
-        IndexState::Closed(_) | IndexState::Unknown => Ok(()),
-    }
+    move_note(directory, |run| (run == boot_id).then(|| place_of(&boot_id, tree)))
+}
+
+/// Has the note of a directory that was copied name a run of the machine that is over, as after a power cut: the tree is not believed, and neither is it
+/// after a kill that comes before a start has said otherwise.
+///
+/// # Errors
+/// As the disk.
+#[cfg(any(test, feature = "testing"))]
+pub fn end_copied_run(directory: &Path) -> io::Result<()> {
+    move_note(directory, |_| Some(place_of("over", (0, 0))))
+}
+
+/// Gives the note of a tree that was left open another place, by the run of the machine that it names; none leaves it as it is.
+#[cfg(any(test, feature = "testing"))]
+fn move_note(directory: &Path, place: impl Fn(&str) -> Option<String>) -> io::Result<()> {
+    let disk = &crate::disk::SystemDisk;
+    let moved = |left: &str| place(left.split(' ').next().unwrap_or_default());
+    let moved = match IndexState::read(disk, directory)? {
+        IndexState::Open(left) => moved(&left).map(IndexState::Open),
+        IndexState::Ahead(left) => moved(&left).map(IndexState::Ahead),
+        IndexState::Closed(_) | IndexState::Unknown => None,
+    };
+    moved.map_or(Ok(()), |state| state.write(disk, directory))
 }
 
 /// The run of the machine since it was started, as the system names it.
@@ -122,4 +140,31 @@ pub(super) fn boot_id() -> Option<String> {
     let named = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let named = named.trim();
     (!named.is_empty()).then(|| named.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SystemDisk;
+
+    #[test]
+    fn the_tree_of_a_copy_is_believed_where_this_run_of_the_machine_left_it_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path();
+        std::fs::write(super::super::TreeKind::Sled.path(directory), "a tree").unwrap();
+        let run = boot_id().unwrap();
+        let own = SystemDisk.file_id(&super::super::TreeKind::Sled.path(directory)).unwrap();
+        let (copied, believed) = (place_of(&run, (0, 0)), place_of(&run, own));
+        for kind in [IndexState::Open, IndexState::Ahead] {
+            kind(copied.clone()).write(&SystemDisk, directory).unwrap();
+            believe_copied_tree(directory).unwrap();
+            let told = IndexState::read(&SystemDisk, directory).unwrap();
+            assert_eq!(told, kind(believed.clone()));
+            end_copied_run(directory).unwrap();
+            let over = IndexState::read(&SystemDisk, directory).unwrap();
+            believe_copied_tree(directory).unwrap();
+            assert_eq!(IndexState::read(&SystemDisk, directory).unwrap(), over);
+            assert_ne!(over, kind(believed.clone()));
+        }
+    }
 }

@@ -54,7 +54,7 @@ pub use self::config::{LOG_SEGMENT_BYTES, SledConfig};
 pub use self::fill::SortedRows;
 use self::index_state::IndexState;
 #[cfg(any(test, feature = "testing"))]
-pub use self::index_state::believe_copied_tree;
+pub use self::index_state::{believe_copied_tree, end_copied_run};
 use self::kept_values::KeptValues;
 use self::memtable::{CommitQueue, Waiter};
 pub use self::open_error::OpenError;
