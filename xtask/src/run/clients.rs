@@ -23,11 +23,15 @@ pub(crate) fn python() -> PathBuf {
     home().join("python/bin/python")
 }
 
-/// Programs that pip and npm do not install, with the Debian package of each.
-const PROGRAMS: [(&str, &str); 9] = [
-    ("python3", "python3 python3-venv"),
-    ("node", "nodejs"),
-    ("npm", "npm"),
+/// Programs that the pinned packages want, with the Debian packages of each.
+const PACKED: [(&str, &str); 3] =
+    [("python3", "python3 python3-venv"), ("node", "nodejs"), ("npm", "npm")];
+
+/// Programs that every run of client files wants and pip and npm do not install, with the Debian packages of each.
+pub(crate) const PROGRAMS: [(&str, &str); 9] = [
+    PACKED[0],
+    PACKED[1],
+    PACKED[2],
     ("curl", "curl"),
     ("chromium", "chromium"),
     ("kill", "procps"),
@@ -36,7 +40,7 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("ruby", "ruby-google-api-client"),
 ];
 
-/// Installs what is missing or pinned anew, and says what there is.
+/// Installs what is missing or pinned anew, where the clients that no package brings are there as well.
 ///
 /// # Errors
 /// What is missing and how to install it, or why an installation failed.
@@ -45,11 +49,12 @@ pub(crate) fn install() -> Result<()> {
     install_packages()
 }
 
-/// Installs the pinned packages alone, whatever other clients there are.
+/// Installs the pinned packages, whatever other clients there are.
 ///
 /// # Errors
-/// Why an installation failed.
+/// What is missing and how to install it, or why an installation failed.
 pub(crate) fn install_packages() -> Result<()> {
+    need(&PACKED)?;
     let tests = root().join("tests");
     let python_pins = read(&tests.join("requirements.txt"))?;
     once("python", &python_pins, || {

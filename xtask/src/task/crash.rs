@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         });
     }
     e2e::build()?;
-    clients::install()?;
+    clients::install_packages()?;
     let is_chosen = |rounds: &Rounds| {
         let name = rounds.service.map_or(STORES, |service| service.short);
         arguments.only.as_deref().is_none_or(|only| only == name)
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn short() -> Result<String> {
-    clients::install()?;
+    clients::install_packages()?;
     let said: Result<Vec<_>> = all_rounds(false).iter().map(Rounds::run).collect();
     let mut said = said?;
     said.push(process::short()?);

@@ -66,7 +66,11 @@ pub(crate) fn build() -> Result<()> {
 /// # Errors
 /// The files with a failed, skipped or absent check.
 pub(crate) fn drive(arguments: &Arguments) -> Result<String> {
-    clients::install()?;
+    match arguments.name {
+        // Whatever these files miss fails them by its name.
+        Some(_) => clients::install_packages()?,
+        None => clients::install()?,
+    }
     let mut all = Vec::new();
     for service in &SERVICES {
         if arguments.only.as_deref().is_none_or(|only| only == service.short) {

@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         user.trim() == "0",
         "the members of etcd run in network namespaces, which root alone may make: run this as root (PostgreSQL, which refuses root, is then run as the user postgres)"
     );
-    clients::install()?;
+    clients::install_packages()?;
     steps::run(&steps(), arguments.step.as_deref())
 }
 

@@ -83,7 +83,7 @@ fn crash_full() -> Result<String> {
 /// Soaks all services at once, and keeps their rows in the table.
 fn load(minutes: u64) -> Result<String> {
     e2e::build()?;
-    clients::install()?;
+    clients::install_packages()?;
     let other_work = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let other_work = other_work.split_whitespace().next().unwrap_or("unknown").to_owned();
     let rows = std::thread::scope(|scope| {

@@ -35,26 +35,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The steps with their seconds on two cores from a fresh clone: what is quick to fail comes first.
 fn steps() -> Vec<Step> {
     vec![
+        Step::new("programs", 1, programs),
         Step::command("format", 10, || Ok(cargo(&["fmt", "--all", "--check"])), said("")),
         Step::new("licences", 5, licences::check),
         Step::new("links", 5, links::check),
         Step::new("docstrings", 5, docstrings::check),
         Step::new("purity", 15, purity::check),
-        Step::command("lints", 130, lints, said("no warning")),
-        Step::new("domains", 140, domains),
+        Step::command("lints", 120, lints, said("no warning")),
+        Step::new("domains", 125, domains),
         Step::command("docs", 25, docs, said("no warning")),
-        Step::command("unit", 455, unit, cargo_tests),
-        Step::command("outside", 45, outside, said("a crate outside the workspace builds")),
+        Step::command("unit", 460, unit, cargo_tests),
+        Step::command("outside", 40, outside, said("a crate outside the workspace builds")),
         Step::command("build", 15, build, said("binaries and examples")),
-        Step::new("clients", 225, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("clients", 205, || e2e::drive(&e2e::Arguments::default())),
         Step::new("rust-clients", 110, e2e::drive_rust),
-        Step::new("crash", 75, crash::short),
+        Step::new("crash", 85, crash::short),
         Step::new("demo", 50, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
         }),
-        Step::command("engines", 190, engines, cargo_tests),
+        Step::command("engines", 220, engines, cargo_tests),
     ]
+}
+
+/// Programs that single tests want beside those of all clients, with the Debian packages of each.
+const PROGRAMS_OF_TESTS: [(&str, &str); 6] = [
+    ("cc", "build-essential"),
+    ("strace", "strace"),
+    ("rclone", "rclone"),
+    ("s3cmd", "s3cmd"),
+    ("nginx", "nginx-light"),
+    ("pg_ctlcluster", "postgresql"),
+];
+
+/// Names all programs that are missing before anybody waits for the steps that want them.
+fn programs() -> Result<String> {
+    let all = [&clients::PROGRAMS[..], &PROGRAMS_OF_TESTS].concat();
+    clients::need(&all)?;
+    Ok(format!("{} programs are there", all.len()))
 }
 
 fn said(text: &'static str) -> impl Fn(&str) -> Result<String> {
@@ -88,7 +106,7 @@ fn build() -> Result<Command> {
 /// The tests that start the server of an engine on another machine: the only step that compiles the crates of these engines.
 fn engines() -> Result<Command> {
     // One of the servers comes with the Python clients.
-    clients::install()?;
+    clients::install_packages()?;
     let mut engines = of_workspace("test", &features::with_engines()?);
     engines.arg("--no-fail-fast");
     for name in features::engine_tests()? {
@@ -143,6 +161,19 @@ fn outside() -> Result<Command> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_installs_packages_installs_those_of_every_program() {
+        let script = std::fs::read_to_string(root().join(".ci/run")).unwrap();
+        let is_installed = |package: &str| {
+            script
+                .split(|of: char| !(of.is_alphanumeric() || "-_.".contains(of)))
+                .any(|own| own == package)
+        };
+        for (program, packages) in [&clients::PROGRAMS[..], &PROGRAMS_OF_TESTS].concat() {
+            assert!(packages.split(' ').all(is_installed), "{program}: {packages}");
+        }
+    }
 
     #[test]
     fn the_budgets_of_all_steps_are_within_25_minutes() {

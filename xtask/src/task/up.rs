@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     progress::build(&mut build_command(arguments.release))?;
     if arguments.demo {
-        clients::install()?;
+        clients::install_packages()?;
     }
     let (stop, stopped) = channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;

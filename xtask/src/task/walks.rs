@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::at_once::at_once;
 use crate::run::clients;
-use crate::run::process::{has, watch};
+use crate::run::process::watch;
 use crate::run::service::{Service, tail};
 use crate::run::workspace::{root, target};
 use crate::task::e2e;
@@ -28,23 +28,18 @@ const CLIENTS: [(&str, &str, &str); 5] = [
     ("node", "node", "nodejs npm"),
 ];
 
-/// Builds, and has every client walk; of one that is not here, says that it did not.
+/// Builds, and has every client walk.
 ///
 /// # Errors
-/// Whatever a walk found.
+/// The clients that are not here and the packages that bring them, or whatever a walk found.
 pub(crate) fn run() -> Result<String> {
-    e2e::build()?;
-    // The pinned clients, of which what is missing is told below.
+    clients::need(&CLIENTS.map(|(_, program, packages)| (program, packages)))?;
     clients::install_packages()?;
+    e2e::build()?;
     Ok(at_once(CLIENTS.to_vec(), walk)?.join("; "))
 }
 
-fn walk((client, program, packages): (&str, &str, &str)) -> Result<String> {
-    if !has(program) {
-        return Ok(format!(
-            "{client} NOT RUN: {program} is not installed (apt-get install {packages})"
-        ));
-    }
+fn walk((client, ..): (&str, &str, &str)) -> Result<String> {
     let service = Service::find("video")?;
     let mut command = Command::new(clients::python());
     command.arg(root().join("tests/video/stock/long.py")).arg(client).arg(WRITES.to_string());

@@ -6,11 +6,10 @@ mod job;
 
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use self::job::{EXAMPLE, Job, LeftOut};
 use crate::run::at_once::at_once;
-use crate::run::process::has;
 use crate::run::progress;
 use crate::run::service::{SERVICES, Service};
 use crate::run::workspace::cargo;
@@ -70,11 +69,9 @@ pub(crate) struct Asked {
 /// # Errors
 /// Whatever was found, or that nothing can be recorded here.
 pub(crate) fn run(asked: &Asked) -> Result<()> {
-    if let Some(why) = hindrance() {
-        bail!("not run: {why}");
-    }
+    ensure_recordable()?;
     e2e::build()?;
-    clients::install()?;
+    clients::install_packages()?;
     build()?;
     let jobs = jobs(asked);
     if jobs.is_empty() {
@@ -105,14 +102,12 @@ pub(crate) fn full() -> Result<String> {
     Ok("no state of a process lost anything, and every sync that was left out was missed".into())
 }
 
-/// A few states of each service, and of one of them after a cut; where nothing can be recorded, that.
+/// A few states of each service, and of one of them after a cut.
 ///
 /// # Errors
-/// Whatever was found.
+/// As [`run`].
 pub(crate) fn short() -> Result<String> {
-    if let Some(why) = hindrance() {
-        return Ok(format!("states of whole processes NOT RUN: {why}"));
-    }
+    ensure_recordable()?;
     build()?;
     let said = at_once(short_jobs(), |job| job.run())?;
     Ok(said.join("; "))
@@ -128,19 +123,17 @@ fn short_jobs() -> Vec<Job> {
     own.collect()
 }
 
-/// The reason for which no process can be recorded here, if there is one.
-fn hindrance() -> Option<String> {
-    if !has(STRACE) {
-        return Some("strace is not installed (apt-get install strace)".into());
-    }
-    let tried = Command::new(STRACE).args(["-f", "-o", "/dev/null", "true"]).output();
-    match tried {
-        Ok(tried) if tried.status.success() => None,
-        Ok(tried) => {
-            Some(format!("strace may not: {}", String::from_utf8_lossy(&tried.stderr).trim()))
-        }
-        Err(error) => Some(format!("strace does not start: {error}")),
-    }
+/// Fails with the reason for which no process can be recorded here.
+fn ensure_recordable() -> Result<()> {
+    clients::need(&[(STRACE, STRACE)])?;
+    let tried = Command::new(STRACE).args(["-f", "-o", "/dev/null", "true"]).output()?;
+    let said = String::from_utf8_lossy(&tried.stderr);
+    ensure!(
+        tried.status.success(),
+        "strace may not trace here (a container wants the capability SYS_PTRACE): {}",
+        said.trim()
+    );
+    Ok(())
 }
 
 /// The program that makes the states; with the features of every other build, so that it shares theirs.
