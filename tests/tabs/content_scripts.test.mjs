@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { createBrowser } from '../../crates/tabs-api/client/index.mjs';
-import { makeProfile, next } from './profile.mjs';
+import { control, makeProfile, next } from './profile.mjs';
 
 const MANIFEST = {
   manifest_version: 3,
@@ -132,6 +132,23 @@ test('a port carries messages both ways until one side closes it', async () => {
   const [their] = await again;
   second.disconnect();
   await next(their.onDisconnect);
+});
+
+test('a frozen page hears of messages and ports once it runs again', async () => {
+  const id = await open('https://www.example.test/');
+  const [outer] = scriptsOf(id);
+  const heard = [];
+  outer.runtime.onConnect.addListener(({ name }) => heard.push(name));
+  outer.runtime.onMessage.addListener((message, _sender, answer) => answer(heard.push(message)));
+  const freeze = (frozen) => control('POST', `?profile=${profile.name}`, { type: 'freeze', tabId: id, frozen });
+  await freeze(true);
+  browser.tabs.connect(id, { name: 'port', frameId: 0 });
+  const answer = browser.tabs.sendMessage(id, 'message', { frameId: 0 });
+  assert.equal((await browser.tabs.get(id)).frozen, true);
+  assert.deepEqual(heard, []);
+  await freeze(false);
+  assert.equal(await answer, 2);
+  assert.deepEqual(heard, ['port', 'message']);
 });
 
 test('a navigation ends scripts, ports and messages under way, and the next page has scripts of its own', async () => {

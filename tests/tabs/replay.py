@@ -92,6 +92,8 @@ class Sym:
         if isinstance(v, bool) or v is None:
             return v
         if isinstance(v, str):
+            if key == "documentId" and re.fullmatch("[0-9A-F]{32}", v):
+                return "$DOC"
             if s.ext:
                 v = v.replace(s.ext, "$EXTID")
             m = re.match(r"(data:image/(?:jpeg|png|webp);base64,)", v)

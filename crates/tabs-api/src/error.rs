@@ -234,6 +234,9 @@ pub enum Error {
     /// A frame that shows the browser's own page in place of one that could not be loaded.
     #[error("Frame with ID {0} is showing error page")]
     ErrorPage(u32),
+    /// A frame that went before a script ran in it.
+    #[error("Frame with ID {0} was removed.")]
+    FrameRemoved(u32),
     /// A frame that the tab has not.
     #[error("No frame with id {frame} in tab with id {tab}")]
     NoFrame {

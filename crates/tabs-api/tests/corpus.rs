@@ -88,6 +88,7 @@ impl Symbols {
 
     fn norm(&self, value: &Value, key: &str, parent: Option<&Map<String, Value>>) -> Value {
         match value {
+            Value::String(text) if key == "documentId" && is_document(text) => "$DOC".into(),
             Value::String(text) => self.norm_text(text).into(),
             Value::Number(number) => {
                 let is_placed = parent.is_some_and(|parent| {
@@ -145,6 +146,10 @@ impl Symbols {
         }
         out
     }
+}
+
+fn is_document(text: &str) -> bool {
+    text.len() == 32 && text.chars().all(|digit| matches!(digit, '0'..='9' | 'A'..='F'))
 }
 
 fn rounded(value: &Value) -> Value {

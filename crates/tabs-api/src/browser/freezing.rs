@@ -16,6 +16,8 @@ const QUIET_FOR: Duration = Duration::from_secs(3);
 const SEEN_FOR: Duration = Duration::from_secs(300);
 /// The time after which the browser gets round to it: after the answer of the call that is the cause.
 const SOON: Duration = Duration::from_millis(5);
+/// The time after which a frozen page runs again: it does what waited for it before its tab shows that it runs.
+const RUNS: Duration = Duration::from_millis(2);
 
 /// The time from which a tab may freeze: its page was there, and nobody saw it, for long enough.
 fn quiet_at(tab: &Tab) -> Timestamp {
@@ -36,6 +38,7 @@ impl Browser {
     /// Lets a frozen tab run.
     pub(in crate::browser) fn unfreeze_soon(&mut self, id: TabId) {
         if self.strips.tab(id).is_some_and(|tab| tab.frozen) {
+            self.set_timer(RUNS, Timer::Run(id));
             self.set_timer(SOON, Timer::Unfreeze(id));
         }
     }
@@ -54,6 +57,7 @@ impl Browser {
                     self.set_frozen(*id, true);
                 }
             }
+            Timer::Run(id) => self.do_frozen_tasks(*id),
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
             Timer::BackgroundLoad => self.load_next_in_background(),
             Timer::Sound { tab, sound } => self.tell_sound(*tab, *sound),
@@ -79,6 +83,9 @@ impl Browser {
             return;
         };
         tab.frozen = frozen;
+        if !frozen {
+            self.do_frozen_tasks(id);
+        }
         self.emit_updated(id, Change { frozen: Some(frozen), ..Change::default() });
     }
 }

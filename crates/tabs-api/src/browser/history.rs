@@ -186,6 +186,7 @@ impl Browser {
         tab.load += 1;
         tab.pending = Some(pending);
         tab.status = Status::Loading;
+        let stays_in_document = !is_refused && kind.within_document(&from, url).is_some();
         let command = if is_refused {
             EngineCommand::Refuse { tab: id, load: tab.load }
         } else {
@@ -220,7 +221,9 @@ impl Browser {
             );
         }
         self.dirty.note_tab(id);
-        self.unfreeze_soon(id);
+        if !stays_in_document {
+            self.unfreeze_soon(id);
+        }
         self.command(command);
     }
 

@@ -23,6 +23,7 @@ pub mod event;
 mod extensions;
 mod focus;
 mod freezing;
+mod frozen_tasks;
 pub mod group;
 mod history;
 pub(crate) mod incognito;
@@ -61,6 +62,7 @@ pub(crate) use self::dirty::PieceCounts;
 use self::event::Event;
 use self::extensions::Extensions;
 use self::focus::Focus;
+use self::frozen_tasks::FrozenTasks;
 use self::incognito::IncognitoIds;
 use self::language::LanguageQueries;
 use self::messaging::Messaging;
@@ -106,6 +108,7 @@ pub struct Browser {
     background_loads: BackgroundLoads,
     devices: Devices,
     messaging: Messaging,
+    frozen_tasks: FrozenTasks,
     content_scripts: ContentScripts,
     timers: Timers,
     counters: Counters,
@@ -137,6 +140,7 @@ impl Browser {
             background_loads: BackgroundLoads::default(),
             devices: Devices::default(),
             messaging: Messaging::default(),
+            frozen_tasks: FrozenTasks::default(),
             content_scripts: ContentScripts::default(),
             timers: Timers::default(),
             counters: Counters::new(),

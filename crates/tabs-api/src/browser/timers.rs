@@ -15,7 +15,9 @@ pub(super) enum Timer {
     PageRestored { tab: TabId, load: u64, frozen: bool },
     /// The icon of a page that has another address now was asked for anew.
     IconFetched { tab: TabId, load: u64 },
-    /// A tab that is shown again is no longer frozen.
+    /// The page of a frozen tab runs again.
+    Run(TabId),
+    /// Its tab shows that it is no longer frozen.
     Unfreeze(TabId),
     /// The next page of a window that was brought back loads.
     BackgroundLoad,

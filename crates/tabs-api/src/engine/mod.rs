@@ -14,6 +14,7 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 
 use crate::id::{RequestId, TabId};
+use crate::url::within_document;
 
 /// The effect of a navigation on the history. Rows of tabs hold these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,18 @@ pub enum NavigationKind {
     Traverse(usize),
     /// To the entry at this place, which the document that is there made itself.
     Step(usize),
+}
+
+impl NavigationKind {
+    /// The address that a navigation comes to which stays in the document that a tab shows: that of a step, and of a new entry within it.
+    #[must_use]
+    pub fn within_document(self, from: &str, to: &str) -> Option<String> {
+        match self {
+            Self::Push | Self::Append | Self::Replace => within_document(from, to),
+            Self::Step(_) => Some(to.to_owned()),
+            Self::Reload | Self::Restore | Self::Traverse(_) => None,
+        }
+    }
 }
 
 /// A frame of a tab's page.

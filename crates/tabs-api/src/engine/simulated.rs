@@ -15,7 +15,7 @@ use crate::engine::{
     screenshot,
 };
 use crate::id::{RequestId, TabId};
-use crate::url::{BLANK, at_arrival, within_document};
+use crate::url::{BLANK, at_arrival};
 
 /// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -253,12 +253,9 @@ impl SimEngine {
         from: &str,
         (kind, realm): (NavigationKind, Realm),
     ) {
-        let is_step = matches!(kind, NavigationKind::Step(_));
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
-        let is_traversal = matches!(kind, NavigationKind::Traverse(_));
-        let is_new = !is_step && !is_again && !is_traversal;
-        let within = if is_new { within_document(from, url) } else { None };
-        if let Some(url) = within.or_else(|| is_step.then(|| url.to_owned())) {
+        let is_new = !is_again && !matches!(kind, NavigationKind::Traverse(_));
+        if let Some(url) = kind.within_document(from, url) {
             let when = now.plus(COMMIT_LOCAL);
             self.at(
                 when,

@@ -75,11 +75,14 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
     }
     check_files(call, &["js", "mjs"], Error::NotAScript)?;
     check_files_are_there(browser, call)?;
-    let frames = browser.frames_to_inject(&call.caller.extension, &target(call))?;
+    let target = target(call);
+    let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
+    let first = frames.first().map_or(0, |(frame, _)| *frame);
     let results = frames.into_iter().map(
         |(frame, document)| json!({ "documentId": document, "frameId": frame, "result": null }),
     );
-    Ok(Answer::Value(Value::Array(results.collect())))
+    let results = Answer::Value(Value::Array(results.collect()));
+    Ok(browser.answer_in_page(target.tab, first, results))
 }
 
 pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, names};
 
 /// The tabs that events told to be frozen or not.
 fn frozen(events: &[(String, Value)]) -> Vec<(i64, bool)> {
@@ -76,4 +76,84 @@ fn a_frozen_tab_that_is_discarded_is_told_of_as_one_that_runs_again() {
     let (reply, events) = bench.step("tabs.discard", json!([tab]));
     let discarded = reply["result"]["id"].as_i64().unwrap();
     assert_eq!(frozen(&events), [(discarded, false)]);
+}
+
+/// A frozen tab of a page in which a content script listens, and its group.
+fn freeze_listening(bench: &mut Bench) -> (i64, Value) {
+    let tab = bench.open("http://cs.test/a.html");
+    let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+    bench.wait(Duration::from_secs(10));
+    bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    assert_eq!(bench.call("tabs.get", json!([tab]))["frozen"], true);
+    (tab, group)
+}
+
+/// What two calls at once give.
+fn both(bench: &mut Bench, calls: [(&str, Value); 2]) -> Value {
+    let calls = calls.map(|(op, args)| json!({ "op": op, "args": args }));
+    bench.call("harness.parallel", json!([calls]))
+}
+
+#[test]
+fn a_frozen_page_hears_of_a_port_once_it_runs_again_and_before_its_tab_shows_that() {
+    let mut bench = Bench::new();
+    let (tab, group) = freeze_listening(&mut bench);
+    let (_, events) = bench.step("tabs.connect", json!([tab, { "name": "p" }]));
+    assert_eq!(names(&events), [""; 0]);
+    let (_, events) = bench.step("tabGroups.update", json!([group, { "collapsed": false }]));
+    assert_eq!(names(&events), ["tabGroups.onUpdated", "port.onMessage", "tabs.onUpdated"]);
+}
+
+#[test]
+fn a_message_to_a_frozen_page_is_answered_once_it_runs_again() {
+    let mut bench = Bench::new();
+    let (tab, group) = freeze_listening(&mut bench);
+    let (reply, _) = bench.step("tabs.sendMessage", json!([tab, { "cmd": "echo" }]));
+    assert_eq!(reply["error"]["kind"], "pending", "{reply}");
+    let message = ("tabs.sendMessage", json!([tab, { "cmd": "echo" }]));
+    let expands = ("tabGroups.update", json!([group, { "collapsed": false }]));
+    let answers = both(&mut bench, [message, expands]);
+    assert_eq!(answers[0]["result"]["echo"]["cmd"], "echo", "{answers}");
+}
+
+#[test]
+fn a_message_to_a_frozen_page_that_closes_was_heard_by_nobody() {
+    let mut bench = Bench::new();
+    let (tab, _) = freeze_listening(&mut bench);
+    let message = ("tabs.sendMessage", json!([tab, { "cmd": "echo" }]));
+    let answers = both(&mut bench, [message, ("tabs.remove", json!([tab]))]);
+    let text = "Could not establish connection. Receiving end does not exist.";
+    assert_eq!(answers[0]["error"]["message"], text, "{answers}");
+}
+
+#[test]
+fn a_script_waits_for_a_frozen_page_to_run_or_to_go() {
+    let mut bench = Bench::new();
+    let (tab, group) = freeze_listening(&mut bench);
+    let script = || {
+        (
+            "scripting.executeScript",
+            json!([{ "target": { "tabId": tab }, "files": ["content.js"] }]),
+        )
+    };
+    let (reply, _) = bench.step(script().0, script().1);
+    assert_eq!(reply["error"]["kind"], "pending", "{reply}");
+    let expands = ("tabGroups.update", json!([group, { "collapsed": false }]));
+    let answers = both(&mut bench, [script(), expands]);
+    assert_eq!(answers[0]["result"][0]["frameId"], 0, "{answers}");
+    let (tab, _) = freeze_listening(&mut bench);
+    let script = json!([{ "target": { "tabId": tab }, "files": ["content.js"] }]);
+    let closes = ("tabs.remove", json!([tab]));
+    let answers = both(&mut bench, [("scripting.executeScript", script), closes]);
+    assert_eq!(answers[0]["error"]["message"], "Frame with ID 0 was removed.", "{answers}");
+}
+
+#[test]
+fn a_navigation_within_the_document_leaves_a_page_frozen() {
+    let mut bench = Bench::new();
+    let (tab, _) = freeze_listening(&mut bench);
+    let (_, events) = bench.step("tabs.update", json!([tab, { "url": "http://cs.test/a.html#x" }]));
+    assert_eq!((names(&events), frozen(&events)), (vec!["tabs.onUpdated"; 2], vec![]));
+    let (_, events) = bench.step("tabs.reload", json!([tab]));
+    assert_eq!(frozen(&events), [(tab, false)]);
 }

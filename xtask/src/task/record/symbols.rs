@@ -101,6 +101,7 @@ impl Symbols {
 
     fn named_member(&self, value: &Value, key: &str, parent: Option<&Map<String, Value>>) -> Value {
         match value {
+            Value::String(text) if key == "documentId" && is_document(text) => "$DOC".into(),
             Value::String(text) => self.named_text(text).into(),
             Value::Number(_) => self.named_number(value, key, parent),
             Value::Array(items) => {
@@ -164,6 +165,11 @@ impl Symbols {
     }
 }
 
+/// True for the name of a document, which is another one in each run.
+fn is_document(text: &str) -> bool {
+    text.len() == 32 && text.chars().all(|digit| matches!(digit, '0'..='9' | 'A'..='F'))
+}
+
 /// A number to six places; a whole one without a point.
 fn rounded(value: &Value) -> Value {
     let Some(number) = value.as_f64().filter(|_| value.is_f64()) else {
@@ -190,6 +196,8 @@ mod tests {
             json!({ "id": "$Tx1", "index": 0, "windowId": "$Wx1", "openerTabId": "$T1", "width": "$PX",
                 "lastAccessed": "$TIME", "url": "chrome-extension://$EXTID/$Tx1" })
         );
+        let frame = json!({ "documentId": "8397D76C2CF4039C7E98E41204377008", "frameId": 0 });
+        assert_eq!(symbols.named(&frame), json!({ "documentId": "$DOC", "frameId": 0 }));
         assert_eq!(
             symbols.named(&json!([1.0, 1.100_000_000_1, NOWHERE])),
             json!([1, 1.1, NOWHERE])

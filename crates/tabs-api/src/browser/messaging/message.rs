@@ -8,6 +8,7 @@ use super::{FrameFilter, page_cached};
 use crate::browser::Browser;
 use crate::browser::answer::Answer;
 use crate::browser::content_scripts::UnloadReason;
+use crate::browser::frozen_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::engine::{EngineCommand, Reply};
 use crate::error::Error;
@@ -71,23 +72,28 @@ impl Browser {
             tab: to.tab,
             scripts: to.scripts.iter().map(|script| (*script, false)).collect(),
             awaits_engine: !to.frames.is_empty(),
-            was_received: !to.scripts.is_empty(),
+            was_received: false,
             lost: None,
         };
         self.messaging.messages.insert(request, pending);
         if !to.frames.is_empty() {
-            self.command(EngineCommand::Message {
-                request,
-                tab: to.tab,
-                frames: to.frames,
-                message: message.clone(),
-            });
+            let message = message.clone();
+            let command =
+                EngineCommand::Message { request, tab: to.tab, frames: to.frames, message };
+            self.do_in_page(to.tab, Task::Engine(command));
         }
-        self.notify_scripts(&to.scripts, || ScriptEvent::Message {
+        self.notify_scripts(to.tab, &to.scripts, || ScriptEvent::Message {
             request,
             message: message.clone(),
         });
         Ok(request)
+    }
+
+    /// Notes that a content script hears of a message.
+    pub(in crate::browser) fn note_received(&mut self, request: RequestId) {
+        if let Some(message) = self.messaging.messages.get_mut(&request) {
+            message.was_received = true;
+        }
     }
 
     /// Takes the answer of the engine's own scripts.

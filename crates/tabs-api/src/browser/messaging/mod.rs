@@ -11,6 +11,7 @@ pub use self::message::ScriptReply;
 use self::port::Port;
 use crate::browser::Browser;
 use crate::browser::content_scripts::{UnloadReason, document_id, frames};
+use crate::browser::frozen_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::Tab;
 use crate::engine::Frame;
@@ -97,12 +98,14 @@ impl Browser {
 
     fn notify_scripts<'s>(
         &mut self,
+        tab: TabId,
         scripts: impl IntoIterator<Item = &'s ScriptId>,
         event: impl Fn() -> ScriptEvent,
     ) {
         for script in scripts {
             if let Some(host) = self.content_scripts.host_of(*script) {
-                self.notify_script(host, *script, event());
+                let (script, event) = (*script, event());
+                self.do_in_page(tab, Task::Script { host, script, event });
             }
         }
     }

@@ -6,6 +6,7 @@ use super::{FrameFilter, Receivers, page_cached};
 use crate::browser::Browser;
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Event;
+use crate::browser::frozen_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::engine::EngineCommand;
 use crate::error::Error;
@@ -53,14 +54,11 @@ impl Browser {
         };
         self.messaging.ports.insert(port.to_owned(), state);
         if !to.frames.is_empty() {
-            self.command(EngineCommand::Connect {
-                port: port.to_owned(),
-                tab: to.tab,
-                frames: to.frames,
-                name: name.to_owned(),
-            });
+            let (port, name) = (port.to_owned(), name.to_owned());
+            let command = EngineCommand::Connect { port, tab: to.tab, frames: to.frames, name };
+            self.do_in_page(to.tab, Task::Engine(command));
         }
-        self.notify_scripts(&to.scripts, || ScriptEvent::PortOpened {
+        self.notify_scripts(to.tab, &to.scripts, || ScriptEvent::PortOpened {
             port: port.to_owned(),
             name: name.to_owned(),
         });
@@ -72,17 +70,19 @@ impl Browser {
     /// `PortClosed`, `Unserializable`.
     pub fn post(&mut self, port: &str, message: &JsValue) -> Result<(), Error> {
         let state = self.messaging.ports.get(port).ok_or(Error::PortClosed)?;
-        let (scripts, reaches_engine) = (state.scripts.clone(), state.reaches_engine);
+        let (tab, scripts) = (state.tab, state.scripts.clone());
+        let reaches_engine = state.reaches_engine;
         if matches!(message, JsValue::Function) {
             return Err(Error::Unserializable);
         }
         let message = message.to_json();
-        self.notify_scripts(&scripts, || ScriptEvent::PortMessage {
+        self.notify_scripts(tab, &scripts, || ScriptEvent::PortMessage {
             port: port.to_owned(),
             message: message.clone(),
         });
         if reaches_engine {
-            self.command(EngineCommand::Post { port: port.to_owned(), message });
+            let command = EngineCommand::Post { port: port.to_owned(), message };
+            self.do_in_page(tab, Task::Engine(command));
         }
         Ok(())
     }
@@ -92,7 +92,9 @@ impl Browser {
         let Some(state) = self.messaging.ports.remove(port) else {
             return;
         };
-        self.notify_scripts(&state.scripts, || ScriptEvent::PortClosed { port: port.to_owned() });
+        self.notify_scripts(state.tab, &state.scripts, || ScriptEvent::PortClosed {
+            port: port.to_owned(),
+        });
         self.close_in_engine(port, &state);
     }
 
@@ -162,7 +164,8 @@ impl Browser {
 
     fn close_in_engine(&mut self, port: &str, state: &Port) {
         if state.reaches_engine {
-            self.command(EngineCommand::Disconnect { port: port.to_owned() });
+            let command = EngineCommand::Disconnect { port: port.to_owned() };
+            self.do_in_page(state.tab, Task::Engine(command));
         }
     }
 }
