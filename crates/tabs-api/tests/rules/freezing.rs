@@ -88,7 +88,7 @@ fn freeze_listening(bench: &mut Bench) -> (i64, Value) {
     (tab, group)
 }
 
-/// What two calls at once give.
+/// The outcomes of two calls at once.
 fn both(bench: &mut Bench, calls: [(&str, Value); 2]) -> Value {
     let calls = calls.map(|(op, args)| json!({ "op": op, "args": args }));
     bench.call("harness.parallel", json!([calls]))
