@@ -28,6 +28,7 @@ impl Browser {
         tab.has_alert = false;
         let load = tab.load;
         self.command(EngineCommand::EndAlert { tab: id, load, accepted });
+        self.do_waiting_tasks(id);
     }
 
     /// Takes away what the page of a tab tells or asks, as the user does; one that is hidden shows nothing.

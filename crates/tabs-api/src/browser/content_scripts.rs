@@ -145,7 +145,7 @@ impl Browser {
 
     /// The document of a tab goes: its scripts end, and so do messages and ports to them.
     pub(super) fn end_document(&mut self, tab: TabId, reason: UnloadReason) {
-        self.end_frozen_tasks(tab);
+        self.end_waiting_tasks(tab);
         let here = self.content_scripts.running.iter().filter(|(_, script)| script.tab == tab);
         let here: Vec<_> = here.map(|(id, script)| (*id, script.host)).collect();
         for (script, host) in here {

@@ -57,7 +57,7 @@ impl Browser {
                     self.set_frozen(*id, true);
                 }
             }
-            Timer::Run(id) => self.do_frozen_tasks(*id),
+            Timer::Run(id) => self.do_waiting_tasks(*id),
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
             Timer::BackgroundLoad => self.load_next_in_background(),
             Timer::Sound { tab, sound } => self.tell_sound(*tab, *sound),
@@ -84,7 +84,7 @@ impl Browser {
         };
         tab.frozen = frozen;
         if !frozen {
-            self.do_frozen_tasks(id);
+            self.do_waiting_tasks(id);
         }
         self.emit_updated(id, Change { frozen: Some(frozen), ..Change::default() });
     }

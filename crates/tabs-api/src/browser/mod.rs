@@ -23,7 +23,6 @@ pub mod event;
 mod extensions;
 mod focus;
 mod freezing;
-mod frozen_tasks;
 pub mod group;
 mod history;
 pub(crate) mod incognito;
@@ -31,6 +30,7 @@ mod invariant;
 mod language;
 pub mod messaging;
 mod mute;
+pub(crate) mod page_tasks;
 mod restored;
 pub mod script_event;
 pub(crate) mod scripting;
@@ -62,10 +62,10 @@ pub(crate) use self::dirty::PieceCounts;
 use self::event::Event;
 use self::extensions::Extensions;
 use self::focus::Focus;
-use self::frozen_tasks::FrozenTasks;
 use self::incognito::IncognitoIds;
 use self::language::LanguageQueries;
 use self::messaging::Messaging;
+use self::page_tasks::PageTasks;
 pub(crate) use self::restored::RestoredState;
 use self::strip::Strips;
 use self::tab::{HistoryEntry, Status, Tab};
@@ -108,7 +108,7 @@ pub struct Browser {
     background_loads: BackgroundLoads,
     devices: Devices,
     messaging: Messaging,
-    frozen_tasks: FrozenTasks,
+    page_tasks: PageTasks,
     content_scripts: ContentScripts,
     timers: Timers,
     counters: Counters,
@@ -140,7 +140,7 @@ impl Browser {
             background_loads: BackgroundLoads::default(),
             devices: Devices::default(),
             messaging: Messaging::default(),
-            frozen_tasks: FrozenTasks::default(),
+            page_tasks: PageTasks::default(),
             content_scripts: ContentScripts::default(),
             timers: Timers::default(),
             counters: Counters::new(),

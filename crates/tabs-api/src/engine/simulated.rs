@@ -7,7 +7,7 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 use url::Url;
 
-use crate::engine::alert::Alerts;
+use crate::engine::alert::{Alert, Alerts};
 use crate::engine::fixtures::{Outcome, Page, Pages};
 use crate::engine::script::{Script, script_of};
 use crate::engine::{
@@ -60,8 +60,8 @@ pub struct SimEngine {
     /// The scripts of pages that are to come, by their tabs.
     scripts: BTreeMap<TabId, WaitingScript>,
     alerts: Alerts,
-    /// The names of open ports, each with the tab and the frames that it reaches.
-    ports: BTreeMap<String, (TabId, Vec<Frame>)>,
+    /// The names of open ports, each with the frames that it reaches.
+    ports: BTreeMap<String, Vec<Frame>>,
 }
 
 /// The script of a page that is to come.
@@ -430,11 +430,13 @@ impl SimEngine {
             // A page may not open another one by itself.
             Script::Open(_) => {}
             Script::Alert(rest) => {
-                self.alerts.add(tab, when, base, (rest.clone(), rest.clone()));
+                let (accepted, refused) = (rest.clone(), rest.clone());
+                self.alerts.insert(tab, Alert { url: base.to_owned(), accepted, refused });
                 self.at(when, page_event(tab, load, PageEvent::Alerts));
             }
             Script::Ask { accepted, refused } => {
-                self.alerts.add(tab, when, base, (accepted.clone(), refused.clone()));
+                let (accepted, refused) = (accepted.clone(), refused.clone());
+                self.alerts.insert(tab, Alert { url: base.to_owned(), accepted, refused });
                 self.at(when, page_event(tab, load, PageEvent::Alerts));
             }
             Script::Play(length) => {
@@ -467,22 +469,7 @@ impl SimEngine {
         self.at(now.plus(after), EngineEvent::Replied { request, reply });
     }
 
-    /// The tab whose content scripts a command is for.
-    fn reached(&self, command: &EngineCommand) -> Option<TabId> {
-        match command {
-            EngineCommand::Message { tab, .. } | EngineCommand::Connect { tab, .. } => Some(*tab),
-            EngineCommand::Post { port, .. } => self.ports.get(port).map(|(tab, _)| *tab),
-            _ => None,
-        }
-    }
-
-    fn connect(
-        &mut self,
-        now: Timestamp,
-        port: String,
-        (tab, frames): (TabId, Vec<Frame>),
-        name: &str,
-    ) {
+    fn connect(&mut self, now: Timestamp, port: String, frames: Vec<Frame>, name: &str) {
         let Some(script) = &self.script else {
             return self.at(now, EngineEvent::Unheard { port });
         };
@@ -491,11 +478,11 @@ impl SimEngine {
             let port = port.clone();
             self.at(now.plus(PORT), EngineEvent::Posted { port, message });
         }
-        self.ports.insert(port, (tab, frames));
+        self.ports.insert(port, frames);
     }
 
     fn post(&mut self, now: Timestamp, port: &str, message: &Value) {
-        let (Some(script), Some((_, frames))) = (&self.script, self.ports.get(port)) else {
+        let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
             return;
         };
         let reactions: Vec<_> =
@@ -533,11 +520,9 @@ fn join(base: &str, target: &str) -> String {
 
 impl Engine for SimEngine {
     fn send(&mut self, now: Timestamp, command: EngineCommand) {
-        let reached = self.reached(&command);
-        let Some(command) = self.alerts.pass(now, command, reached) else { return };
         match command {
             EngineCommand::Navigate { tab, load, url, from, kind, realm } => {
-                self.alerts.take(tab);
+                self.alerts.remove(&tab);
                 self.navigate(now, tab, load, &url, &from, (kind, realm))
             }
             EngineCommand::Refuse { tab, load } => {
@@ -547,7 +532,7 @@ impl Engine for SimEngine {
             EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
                 self.http_cache.interrupt(tab, now);
                 self.scripts.remove(&tab);
-                self.alerts.take(tab);
+                self.alerts.remove(&tab);
                 if let Some(source) = &mut self.source {
                     source.cancel(tab);
                 }
@@ -559,8 +544,8 @@ impl Engine for SimEngine {
             EngineCommand::Message { request, frames, message, .. } => {
                 self.reply(now, request, &frames, &message)
             }
-            EngineCommand::Connect { port, tab, frames, name } => {
-                self.connect(now, port, (tab, frames), &name)
+            EngineCommand::Connect { port, frames, name, .. } => {
+                self.connect(now, port, frames, &name)
             }
             EngineCommand::Post { port, message } => self.post(now, &port, &message),
             EngineCommand::Disconnect { port } => {
@@ -573,13 +558,12 @@ impl Engine for SimEngine {
                 }
             }
             EngineCommand::EndAlert { tab, load, accepted } => {
-                let Some(alert) = self.alerts.take(tab) else { return };
+                let Some(alert) = self.alerts.remove(&tab) else { return };
                 let rest = if accepted { alert.accepted } else { alert.refused };
                 if let Some(script) = rest {
                     let when = now.plus(Duration::from_millis(1));
                     self.run(when, tab, load, &alert.url, &script, false);
                 }
-                alert.held.into_iter().for_each(|command| self.send(now, command));
             }
             EngineCommand::Begin { tab, load, is_shown } => {
                 let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);

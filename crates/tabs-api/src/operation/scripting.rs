@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::browser::page_tasks::Pause;
 use crate::browser::scripting::{FrameChoice, Target};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
@@ -10,6 +11,10 @@ use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::{Parameter, Property, Schema};
+
+/// What a script waits for, and what a style sheet does: a frozen page takes one.
+const PAUSES_OF_SCRIPTS: [Pause; 2] = [Pause::Frozen, Pause::Alert];
+const PAUSES_OF_CSS: [Pause; 1] = [Pause::Alert];
 
 const TARGET: Property = Property::required(
     "target",
@@ -77,12 +82,12 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
     check_files_are_there(browser, call)?;
     let target = target(call);
     let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
-    let first = frames.first().map_or(0, |(frame, _)| *frame);
+    let place = place(&target, &frames);
     let results = frames.into_iter().map(
         |(frame, document)| json!({ "documentId": document, "frameId": frame, "result": null }),
     );
     let results = Answer::Value(Value::Array(results.collect()));
-    Ok(browser.answer_in_page(target.tab, first, results))
+    Ok(browser.answer_in_page(place, &PAUSES_OF_SCRIPTS, results))
 }
 
 pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
@@ -97,8 +102,9 @@ fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
     check_files(call, &["css"], Error::NotAStyleSheet)?;
     check_files_are_there(browser, call)?;
-    browser.frames_to_inject(&call.caller.extension, &target(call))?;
-    Ok(Answer::Undefined)
+    let target = target(call);
+    let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
+    Ok(browser.answer_in_page(place(&target, &frames), &PAUSES_OF_CSS, Answer::Undefined))
 }
 
 pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
@@ -112,13 +118,14 @@ pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
 fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
     // Nothing is read of a file that is taken out again, so that its name is looked at after the page.
-    browser.frames_to_inject(&call.caller.extension, &target(call))?;
+    let target = target(call);
+    let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
     // It is of its kind by its name, and needs neither be there nor stand once.
     let mut files = call.texts(0, "files").into_iter();
     if let Some(other) = files.find(|file| !file.is_empty() && !ends_as(file, &["css"])) {
         return Err(Error::NotAStyleSheet(other.to_owned()));
     }
-    Ok(Answer::Undefined)
+    Ok(browser.answer_in_page(place(&target, &frames), &PAUSES_OF_CSS, Answer::Undefined))
 }
 
 fn check_style_sheet(call: &Call<'_>) -> Result<(), Error> {
@@ -168,6 +175,11 @@ fn check_files(
 fn ends_as(file: &str, endings: &[&str]) -> bool {
     let is_end = |(_, end): (&str, &str)| endings.iter().any(|it| end.eq_ignore_ascii_case(it));
     file.rsplit_once('.').is_some_and(is_end)
+}
+
+/// The tab and the first frame of an injection.
+fn place(target: &Target<'_>, frames: &[(u32, String)]) -> (TabId, u32) {
+    (target.tab, frames.first().map_or(0, |(frame, _)| *frame))
 }
 
 fn target<'c>(call: &Call<'c>) -> Target<'c> {

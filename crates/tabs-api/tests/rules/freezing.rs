@@ -1,4 +1,4 @@
-//! Frozen tabs: which tabs freeze, when, and what thaws them.
+//! Frozen tabs: which tabs freeze, when, and what thaws them; pages that do nothing, for that or for an alert.
 
 use std::time::Duration;
 
@@ -156,4 +156,20 @@ fn a_navigation_within_the_document_leaves_a_page_frozen() {
     assert_eq!((names(&events), frozen(&events)), (vec!["tabs.onUpdated"; 2], vec![]));
     let (_, events) = bench.step("tabs.reload", json!([tab]));
     assert_eq!(frozen(&events), [(tab, false)]);
+}
+
+#[test]
+fn behind_an_alert_a_style_sheet_waits_too_and_a_port_is_never_opened() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "http://cs.test/a.html" }]));
+    let tab = tab["id"].as_i64().unwrap();
+    bench.step("harness.gesture", json!([tab, "setTimeout(()=>{alert(1)},0)&&0"]));
+    let style_sheet = json!([{ "target": { "tabId": tab }, "css": "p{}" }]);
+    let (reply, _) = bench.step("scripting.insertCSS", style_sheet);
+    assert_eq!(reply["error"]["kind"], "pending", "{reply}");
+    bench.step("tabs.connect", json!([tab, { "name": "p" }]));
+    let (_, events) = bench.step("tabs.remove", json!([tab]));
+    let (name, args) = &events[0];
+    let text = "Could not establish connection. Receiving end does not exist.";
+    assert_eq!((name.as_str(), args[1].as_str()), ("port.onDisconnect", Some(text)));
 }

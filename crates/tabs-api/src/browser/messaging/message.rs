@@ -8,7 +8,7 @@ use super::{FrameFilter, page_cached};
 use crate::browser::Browser;
 use crate::browser::answer::Answer;
 use crate::browser::content_scripts::UnloadReason;
-use crate::browser::frozen_tasks::Task;
+use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::engine::{EngineCommand, Reply};
 use crate::error::Error;

@@ -11,7 +11,7 @@ pub use self::message::ScriptReply;
 use self::port::Port;
 use crate::browser::Browser;
 use crate::browser::content_scripts::{UnloadReason, document_id, frames};
-use crate::browser::frozen_tasks::Task;
+use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::Tab;
 use crate::engine::Frame;

@@ -6,7 +6,7 @@ use super::{FrameFilter, Receivers, page_cached};
 use crate::browser::Browser;
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Event;
-use crate::browser::frozen_tasks::Task;
+use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::engine::EngineCommand;
 use crate::error::Error;
