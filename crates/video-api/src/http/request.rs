@@ -68,6 +68,14 @@ fn decoded(text: &str) -> String {
     percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
+/// The method that answers a request: `HEAD` is `GET`, of whose answer the connection, or the batch, leaves out the body.
+pub(super) fn routed_method(method: &str) -> &str {
+    match method {
+        "HEAD" => "GET",
+        other => other,
+    }
+}
+
 /// The pairs of a query or of a form.
 #[must_use]
 pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
@@ -97,11 +105,7 @@ impl ApiRequest {
         let base = base_url(external_url, &seen, "localhost");
         let query = head.uri.query().unwrap_or_default();
         let path = percent_decode_str(head.uri.path()).decode_utf8_lossy().into_owned();
-        let method = match head.method.as_str() {
-            // The connection leaves out the body of the answer.
-            "HEAD" => "GET",
-            other => other,
-        };
+        let method = routed_method(head.method.as_str());
         let mut request = Self::new(method, path, query, head.headers, base);
         request.apply_method_override();
         request
