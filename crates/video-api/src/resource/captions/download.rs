@@ -29,7 +29,7 @@ pub(super) fn plan(
         }
         Some(tag) if is_of_language(&caption.language, tag) => None,
         Some(tag) => {
-            let [from, to] = [&caption.language, tag].map(language::with_hyphens);
+            let [from, to] = [&caption.language, tag].map(language::canonical);
             Some(Translation { from, to })
         }
     };
@@ -68,7 +68,7 @@ pub(super) fn plan(
 /// Returns whether captions in `own` are what `wanted` asks for: the language itself, or without a region that nobody asked for. `en_GB` and
 /// `en-GB` are one.
 fn is_of_language(own: &str, wanted: &str) -> bool {
-    let [own, wanted] = [own, wanted].map(language::with_hyphens);
+    let [own, wanted] = [own, wanted].map(language::canonical);
     own.eq_ignore_ascii_case(&wanted)
         || own.split_once('-').is_some_and(|(language, _)| language.eq_ignore_ascii_case(&wanted))
 }
@@ -112,6 +112,8 @@ mod tests {
             ("en_GB", "en", true),
             ("en", "en-GB", false),
             ("en-GB", "en-US", false),
+            ("iw", "he", true),
+            ("he-IL", "iw", true),
             ("eng", "en", false),
             ("de", "en", false),
         ] {
