@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::api::language::canonical;
 
-/// Finds the localized title and description that fits `language`: itself, or the language without its region.
+/// Finds the localized title and description that fits `language`: itself, or the language without its region, and then its script (RFC 4647, section 3.4).
 #[must_use]
 pub fn in_language<'l>(localizations: &'l Map<String, Value>, language: &str) -> Option<&'l Value> {
     // Each spelling of a tag is asked for, and each is stored.
@@ -13,7 +13,7 @@ pub fn in_language<'l>(localizations: &'l Map<String, Value>, language: &str) ->
         let is_wanted = |tag: &String| canonical(tag).eq_ignore_ascii_case(wanted);
         localizations.iter().find(|(tag, _)| is_wanted(tag)).map(|(_, value)| value)
     };
-    find(&language).or_else(|| find(language.split('-').next().unwrap_or_default()))
+    std::iter::successors(Some(&*language), |tag| Some(tag.rsplit_once('-')?.0)).find_map(find)
 }
 
 #[cfg(test)]
@@ -35,6 +35,8 @@ mod tests {
             ("he", Some(4)),
             ("iw-IL", Some(4)),
             ("zh_hant", Some(5)),
+            ("zh-Hant-TW", Some(5)),
+            ("de-Latn-AT", Some(2)),
             ("zh-TW", None),
             ("pt", None),
             ("en-US", None),

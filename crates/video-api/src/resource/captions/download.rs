@@ -69,8 +69,8 @@ pub(super) fn plan(
 /// `en-GB` are one.
 fn is_of_language(own: &str, wanted: &str) -> bool {
     let [own, wanted] = [own, wanted].map(language::canonical);
-    own.eq_ignore_ascii_case(&wanted)
-        || own.split_once('-').is_some_and(|(language, _)| language.eq_ignore_ascii_case(&wanted))
+    let begin = own.get(..wanted.len()).is_some_and(|own| own.eq_ignore_ascii_case(&wanted));
+    begin && matches!(own.as_bytes().get(wanted.len()), None | Some(b'-'))
 }
 
 /// Reads the track that a conversion starts from, with the times that it is to have.
@@ -112,6 +112,7 @@ mod tests {
             ("en_GB", "en", true),
             ("en", "en-GB", false),
             ("en-GB", "en-US", false),
+            ("zh-Hant-TW", "zh-hant", true),
             ("iw", "he", true),
             ("he-IL", "iw", true),
             ("eng", "en", false),
