@@ -192,7 +192,9 @@ impl Mask {
                     let name = text.skip_value();
                     text.at += 1;
                     let plain = name.get(1..name.len().saturating_sub(1)).unwrap_or_default();
-                    match self.of(std::str::from_utf8(plain).unwrap_or_default()) {
+                    let inner = self.of(std::str::from_utf8(plain).unwrap_or_default());
+                    // Below `*` stand names of members, which a text or a number has not.
+                    match inner.filter(|inner| inner.is_whole() || text.holds_members()) {
                         None => {
                             text.skip_value();
                         }
@@ -221,6 +223,12 @@ struct Text<'j> {
 impl<'j> Text<'j> {
     fn peek(&self) -> Option<u8> {
         self.json.get(self.at).copied()
+    }
+
+    /// Returns whether the value is an object, or a list of objects or of nothing.
+    fn holds_members(&self) -> bool {
+        let rest = self.json.get(self.at..).unwrap_or_default();
+        matches!(rest.iter().find(|byte| **byte != b'['), Some(b'{' | b']'))
     }
 
     /// Moves past one value and gives it.
@@ -289,9 +297,12 @@ mod tests {
                 r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"}},{"id":"2"}]}"#,
             ),
             ("items/snippet/tags", r#"{"items":[{"snippet":{"tags":["x","y"]}},{}]}"#),
+            ("items/*/title", r#"{"items":[{"snippet":{"title":"a \"q\" {"}},{}]}"#),
+            ("*/id", r#"{"items":[{"id":"1"},{"id":"2"}],"pageInfo":{}}"#),
+            ("items/snippet/*/none", r#"{"items":[{"snippet":{}},{}]}"#),
             (
-                "items/*/title",
-                r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"},"n":-1.5},{"id":"2"}]}"#,
+                "items(id,*/title)",
+                r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"}},{"id":"2"}]}"#,
             ),
             ("items(id),items/n", r#"{"items":[{"id":"1","n":-1.5},{"id":"2"}]}"#),
             ("nothing", "{}"),

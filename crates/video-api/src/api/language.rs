@@ -203,20 +203,40 @@ pub const REGIONS: &[(&str, &str)] = &[
     ("ZW", "Zimbabwe"),
 ];
 
-/// A language tag with hyphens between its parts, as tags are compared and as translators know them: some clients write `pt_BR`.
+/// A language tag with hyphens between its parts: some clients write `pt_BR`.
 #[must_use]
 pub fn with_hyphens(tag: &str) -> String {
     tag.replace('_', "-")
 }
 
-/// The language of `hl`: `en_US`, `en-US` and `en` are one, and a dialect that is not listed is its language.
+/// Codes of languages that the registry of BCP 47 replaced, and what is written for them since.
+const REPLACED: &[(&str, &str)] = &[("in", "id"), ("iw", "he")];
+
+/// The language of a tag, without its script and region, by the code that is written today.
+fn primary(tag: &str) -> &str {
+    let code = tag.split('-').next().unwrap_or_default();
+    let replaced = REPLACED.iter().find(|(old, _)| old.eq_ignore_ascii_case(code));
+    replaced.map_or(code, |(_, today)| today)
+}
+
+/// A tag as its language is compared and translators know it: with hyphens, and `he` for `iw`, which the list of languages still says.
+#[must_use]
+pub fn canonical(tag: &str) -> String {
+    let tag = with_hyphens(tag);
+    match tag.split_once('-') {
+        Some((_, rest)) => format!("{}-{rest}", primary(&tag)),
+        None => primary(&tag).to_owned(),
+    }
+}
+
+/// The language of `hl`: `en_US`, `en-US` and `en` are one, and a dialect or a script that is not listed is its language.
 #[must_use]
 pub fn language(code: &str) -> Option<&'static str> {
     let code = with_hyphens(code);
-    let listed = |wanted: &str| {
-        LANGUAGES.iter().map(|(code, _)| *code).find(|code| code.eq_ignore_ascii_case(wanted))
-    };
-    listed(&code).or_else(|| listed(code.split('-').next().unwrap_or_default()))
+    let mut listed = LANGUAGES.iter().map(|(code, _)| *code);
+    let same = listed.clone().find(|listed| listed.eq_ignore_ascii_case(&code));
+    // Chinese is listed by its regions alone, so the language of what is listed counts too.
+    same.or_else(|| listed.find(|listed| primary(listed).eq_ignore_ascii_case(primary(&code))))
 }
 
 /// The tag of `Accept-Language` that is wanted most, if it is one that is listed; what comes first wins among equals.
@@ -294,6 +314,16 @@ mod tests {
         assert_eq!(language("en_US"), Some("en"));
         assert_eq!(language("zh-tw"), Some("zh-TW"));
         assert_eq!(language("tlh"), None);
+        for (code, listed) in
+            [("zh", "zh-CN"), ("zh-Hant", "zh-CN"), ("ZH_hans_HK", "zh-CN"), ("de-AT", "de")]
+        {
+            assert_eq!(language(code), Some(listed), "{code}");
+        }
+        for (code, listed) in
+            [("he", "iw"), ("iw", "iw"), ("he-IL", "iw"), ("in", "id"), ("ID", "id")]
+        {
+            assert_eq!(language(code), Some(listed), "{code}");
+        }
         assert!(is_tag("sr-Latn") && !is_tag("x") && !is_tag("en-"));
     }
 

@@ -12,9 +12,9 @@ use triptych_core::id::Ids;
 
 use crate::api::error::Error;
 use crate::http::content_encoding::unpacked;
-use crate::http::request::{ALLOW_POSTS, ApiRequest, read_whole_body};
+use crate::http::request::{ALLOW_POSTS, ApiRequest, read_whole_body, routed_method};
 use crate::http::response::{ApiResponse, Body};
-use crate::http::{JSON_BYTES_MAX, VideoApi, router};
+use crate::http::{JSON_BYTES_MAX, VideoApi, cors, router};
 use crate::upload::related;
 
 /// Requests of one batch (facts: clients send up to 1,000).
@@ -28,6 +28,8 @@ const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 struct BatchPart {
     content_id: Option<String>,
     request: Result<ApiRequest, Error>,
+    /// True if the answer is wanted without its body.
+    is_head: bool,
 }
 
 impl VideoApi {
@@ -71,10 +73,11 @@ impl VideoApi {
         out: &mut Vec<u8>,
     ) {
         let response = match one.request {
+            Ok(request) if request.method == "OPTIONS" => cors::preflight(&request),
             Ok(request) => Box::pin(self.dispatch(request)).await,
             Err(error) => outer.refuse(&error, "batch"),
         };
-        write(out, boundary, one.content_id.as_deref(), response);
+        write(out, boundary, one.content_id.as_deref(), response, one.is_head);
     }
 
     /// Streams a long response: what there is of it, and then one part after the other, each made when the one before is taken. So a client that
@@ -195,7 +198,8 @@ fn read_part(outer: &ApiRequest, part: &[u8]) -> BatchPart {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-id").then(|| value.trim().to_owned())
     });
-    BatchPart { content_id, request: read_request(outer, rest) }
+    let is_head = rest.trim_ascii_start().starts_with(b"HEAD ");
+    BatchPart { content_id, request: read_request(outer, rest), is_head }
 }
 
 fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
@@ -204,6 +208,7 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
     let (first, fields) = lines.split_first().ok_or_else(broken)?;
     let mut words = first.split_ascii_whitespace();
     let (method, target) = (words.next().ok_or_else(broken)?, words.next().ok_or_else(broken)?);
+    let method = routed_method(method);
     // An absolute target is taken by its path: the batch came here.
     let target = match target.split_once("://") {
         Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
@@ -241,7 +246,13 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
     Ok(inner)
 }
 
-fn write(out: &mut Vec<u8>, boundary: &str, content_id: Option<&str>, response: ApiResponse) {
+fn write(
+    out: &mut Vec<u8>,
+    boundary: &str,
+    content_id: Option<&str>,
+    response: ApiResponse,
+    is_head: bool,
+) {
     out.extend_from_slice(format!("--{boundary}\r\nContent-Type: application/http\r\n").as_bytes());
     if let Some(id) =
         content_id.filter(|id| id.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '))
@@ -259,6 +270,11 @@ fn write(out: &mut Vec<u8>, boundary: &str, content_id: Option<&str>, response: 
     };
     for (name, value) in response.headers {
         out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+    if is_head {
+        // A length without the bytes would have a client wait for them in the part that follows.
+        out.extend_from_slice(b"\r\n\r\n");
+        return;
     }
     out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", text.len()).as_bytes());
     out.extend_from_slice(&text);

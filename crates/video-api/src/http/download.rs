@@ -62,7 +62,12 @@ impl VideoApi {
             Source::Ready(bytes) => bytes.len() as u64,
             Source::Stored(_, bytes) => *bytes,
         };
-        let (status, range) = match RequestedRange::of(request.header("range"), length) {
+        // A range of another version of the file would be put to what the client has of it (RFC 9110 section 13.1.5).
+        let is_same = request.header("if-range").is_none_or(|known| {
+            known.trim().strip_prefix('"').and_then(|tag| tag.strip_suffix('"')) == Some(&file.etag)
+        });
+        let range = request.header("range").filter(|_| is_same);
+        let (status, range) = match RequestedRange::of(range, length) {
             RequestedRange::Whole => (200, 0..length),
             RequestedRange::Part(range) => {
                 let (first, last) = (range.start, range.end - 1);

@@ -68,6 +68,24 @@ fn decoded(text: &str) -> String {
     percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
+/// The method that answers a request: `HEAD` is `GET`, of whose answer the connection, or the batch, leaves out the body.
+pub(super) fn routed_method(method: &str) -> &str {
+    match method {
+        "HEAD" => "GET",
+        other => other,
+    }
+}
+
+/// Returns whether an `Accept-Encoding` names gzip, and not with the weight of what is refused (RFC 9110 section 12.4.2).
+fn takes_gzip(accepted: &str) -> bool {
+    accepted.split(',').any(|one| {
+        let (coding, weight) = one.split_once(';').unwrap_or((one, "q=1"));
+        let weight = weight.trim().get(2..).and_then(|weight| weight.parse::<f32>().ok());
+        ["gzip", "x-gzip"].iter().any(|known| coding.trim().eq_ignore_ascii_case(known))
+            && weight != Some(0.0)
+    })
+}
+
 /// The pairs of a query or of a form.
 #[must_use]
 pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
@@ -97,12 +115,13 @@ impl ApiRequest {
         let base = base_url(external_url, &seen, "localhost");
         let query = head.uri.query().unwrap_or_default();
         let path = percent_decode_str(head.uri.path()).decode_utf8_lossy().into_owned();
-        let method = match head.method.as_str() {
-            // The connection leaves out the body of the answer.
-            "HEAD" => "GET",
-            other => other,
-        };
-        let mut request = Self::new(method, path, query, head.headers, base);
+        let method = routed_method(head.method.as_str());
+        let mut headers = head.headers;
+        if head.method == http::Method::HEAD {
+            // Only a GET has a part sent (RFC 9110 section 14.2).
+            headers.remove(header::RANGE);
+        }
+        let mut request = Self::new(method, path, query, headers, base);
         request.apply_method_override();
         request
     }
@@ -124,8 +143,8 @@ impl ApiRequest {
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
         });
         // Packing is asked for twice over (facts: the user agent has to hold the word as well).
-        let holds = |name, word| text(name).is_some_and(|value| value.contains(word));
-        let gzip = holds("accept-encoding", "gzip") && holds("user-agent", "gzip");
+        let gzip = text("accept-encoding").is_some_and(|accepted| takes_gzip(&accepted))
+            && text("user-agent").is_some_and(|agent| agent.contains("gzip"));
         Self {
             method: method.to_owned(),
             path,
@@ -330,6 +349,23 @@ mod tests {
         assert_eq!(request("access_token=t", &[]).token.as_deref(), Some("t"));
         assert_eq!(request("", &[("authorization", "bearer t")]).token.as_deref(), Some("t"));
         assert_eq!(request("", &[("authorization", "Basic t")]).token, None);
+    }
+
+    #[test]
+    fn an_answer_is_packed_where_gzip_is_taken_and_the_agent_names_it() {
+        for (accepted, agent, packed) in [
+            ("gzip", "x (gzip)", true),
+            ("deflate, GZIP;q=0.5", "gzip", true),
+            ("x-gzip", "gzip", true),
+            ("gzip", "x", false),
+            ("gzip;q=0", "gzip", false),
+            ("identity, gzip; q=0.000", "gzip", false),
+            ("br", "gzip", false),
+            ("", "gzip", false),
+        ] {
+            let headers = [("accept-encoding", accepted), ("user-agent", agent)];
+            assert_eq!(request("", &headers).gzip, packed, "{accepted} {agent}");
+        }
     }
 
     #[test]

@@ -106,15 +106,16 @@ impl<'b> Body<'b> {
         }
     }
 
-    /// A whole number that is not negative, as a number or as text.
+    /// A whole number that is not negative, as a number or as text; `1.0` is one (the JSON form of protocol buffers).
     ///
     /// # Errors
     /// [`Error::InvalidField`] if it is something else.
     pub fn number(&self, name: &str) -> Result<Option<u64>, Error> {
+        let whole = |text: &str| text.strip_suffix(".0").unwrap_or(text).parse().ok();
         let number = match self.get(name) {
             None => return Ok(None),
-            Some(Value::Number(number)) => number.as_u64(),
-            Some(Value::String(text)) => text.parse().ok(),
+            Some(Value::Number(number)) => whole(&number.to_string()),
+            Some(Value::String(text)) => whole(text),
             Some(_) => None,
         };
         number.map(Some).ok_or_else(|| self.invalid(name, "TYPE_UINT64"))
@@ -219,6 +220,19 @@ mod tests {
         assert_eq!(snippet.text("title").unwrap().as_deref(), Some("7"));
         assert_eq!(snippet.flag("flag").unwrap(), Some(true));
         assert_eq!(snippet.number("offsetMs").unwrap(), Some(12));
+        for (value, number) in [
+            (json!(12.0), Some(12)),
+            (json!(1e3), Some(1_000)),
+            (json!("12.0"), Some(12)),
+            (json!(u64::MAX), Some(u64::MAX)),
+            (json!(12.5), None),
+            (json!(-1.0), None),
+            (json!("12.00x"), None),
+        ] {
+            let body = json!({"offsetMs": value});
+            let read = Body::of(body.as_object().unwrap()).number("offsetMs").ok().flatten();
+            assert_eq!(read, number, "{value}");
+        }
         let error = snippet.texts("tags").unwrap_err();
         assert_eq!(
             error,

@@ -155,6 +155,23 @@ async fn a_range_gives_a_part_of_the_file_and_says_which() {
         let again =
             service.ask_with("GET", &target, "ALICE", &[("if-none-match", &etag)], b"").await;
         assert_eq!((again.status, again.body.len()), (304, 0));
+        for (known, status) in [
+            (etag.as_str(), 206),
+            ("\"another\"", 200),
+            (&*format!("W/{etag}"), 200),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", 200),
+        ] {
+            let headers = [("range", "bytes=3-6"), ("if-range", known)];
+            let answer = service.ask_with("GET", &target, "ALICE", &headers, b"").await;
+            assert_eq!(answer.status, status, "{known}");
+            let expected = if status == 206 { whole.body.slice(3..7) } else { whole.body.clone() };
+            assert_eq!(answer.body, expected, "{known}");
+        }
+        for range in ["bytes=3-6", "bytes=10000-"] {
+            let answer = service.ask_with("HEAD", &target, "ALICE", &[("range", range)], b"").await;
+            assert_eq!(answer.status, 200, "{range}");
+            assert!(!answer.headers.contains_key("content-range"), "{range}");
+        }
     }
 }
 

@@ -160,6 +160,35 @@ async fn a_batch_says_what_it_does_not_take() {
 }
 
 #[tokio::test]
+async fn a_head_within_a_batch_is_a_get_without_a_body_and_options_tell_the_methods() {
+    let service = Service::new().await;
+    let part = |line: &str| {
+        format!("--B\r\nContent-Type: application/http\r\n\r\n{line} HTTP/1.1\r\n\r\n")
+    };
+    let body = [
+        part(&format!("HEAD {VIDEO}")),
+        part(&format!("HEAD {VIDEO}&fields=none")),
+        part(&format!("GET {VIDEO}&fields=items/id")),
+        part(&format!("OPTIONS {VIDEO}")),
+    ]
+    .concat()
+        + "--B--";
+    let kind = [("content-type", "multipart/mixed; boundary=B")];
+    let answer = service.ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes()).await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    let statuses: Vec<_> = text.lines().filter(|line| line.starts_with("HTTP/1.1")).collect();
+    let (ok, refused) = ("HTTP/1.1 200 OK", "HTTP/1.1 400 Bad Request");
+    assert_eq!(statuses, [ok, refused, ok, ok], "{text}");
+    let answers: Vec<_> = text.split("HTTP/1.1").skip(1).collect();
+    for (answer, holds_body) in answers.iter().zip([false, false, true, false]) {
+        assert_eq!(answer.contains('{'), holds_body, "{answer}");
+    }
+    let whole = service.ask("GET", VIDEO, "ALICE", "").await;
+    assert!(answers[0].contains(&format!("etag: {}", header(&whole, "etag"))), "{text}");
+    assert!(answers[3].contains("allow: POST, GET, DELETE, PUT, HEAD, OPTIONS"), "{text}");
+}
+
+#[tokio::test]
 async fn credentials_and_language_of_a_batch_hold_for_its_requests_without_their_own() {
     let service = Service::new().await;
     let own = json!({"snippet": {"title": "In a batch"}}).to_string();

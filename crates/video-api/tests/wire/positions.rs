@@ -90,3 +90,20 @@ async fn a_place_that_a_newer_upload_moves_is_told_anew_by_the_list_and_no_other
     let path = format!("/youtube/v3{target}");
     assert_eq!(service.ask_with("GET", &path, "ALICE", &guard, b"").await.status, 200);
 }
+
+#[tokio::test]
+async fn adding_an_item_tells_the_position_that_the_list_tells() {
+    let service = Service::new().await;
+    for playlist in ["LL", "HL", "UUx"] {
+        for (at, video) in ["v", "w", "v"].iter().enumerate() {
+            service.later(at as u64 + 1);
+            let snippet = json!({"playlistId": playlist, "resourceId": {"kind": "youtube#video", "videoId": video}});
+            let insert = "/youtube/v3/playlistItems?part=id,snippet";
+            let body = json!({"snippet": snippet}).to_string();
+            let made = service.ask("POST", insert, "ALICE", &body).await.json();
+            let listed = items(&service, playlist).await;
+            let item = listed.iter().find(|item| item["id"] == made["id"]).unwrap();
+            assert_eq!(made["snippet"]["position"], item["snippet"]["position"], "{playlist} {at}");
+        }
+    }
+}

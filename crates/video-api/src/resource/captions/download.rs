@@ -29,7 +29,7 @@ pub(super) fn plan(
         }
         Some(tag) if is_of_language(&caption.language, tag) => None,
         Some(tag) => {
-            let [from, to] = [&caption.language, tag].map(language::with_hyphens);
+            let [from, to] = [&caption.language, tag].map(language::canonical);
             Some(Translation { from, to })
         }
     };
@@ -68,9 +68,9 @@ pub(super) fn plan(
 /// Returns whether captions in `own` are what `wanted` asks for: the language itself, or without a region that nobody asked for. `en_GB` and
 /// `en-GB` are one.
 fn is_of_language(own: &str, wanted: &str) -> bool {
-    let [own, wanted] = [own, wanted].map(language::with_hyphens);
-    own.eq_ignore_ascii_case(&wanted)
-        || own.split_once('-').is_some_and(|(language, _)| language.eq_ignore_ascii_case(&wanted))
+    let [own, wanted] = [own, wanted].map(language::canonical);
+    let begin = own.get(..wanted.len()).is_some_and(|own| own.eq_ignore_ascii_case(&wanted));
+    begin && matches!(own.as_bytes().get(wanted.len()), None | Some(b'-'))
 }
 
 /// Reads the track that a conversion starts from, with the times that it is to have.
@@ -112,6 +112,9 @@ mod tests {
             ("en_GB", "en", true),
             ("en", "en-GB", false),
             ("en-GB", "en-US", false),
+            ("zh-Hant-TW", "zh-hant", true),
+            ("iw", "he", true),
+            ("he-IL", "iw", true),
             ("eng", "en", false),
             ("de", "en", false),
         ] {

@@ -291,11 +291,8 @@ fn insert_timed(
             timed.find(tx, video)?.ok_or(&rules::NOT_FOUND)?
         }
     };
-    // What was just liked or watched is the first; an upload stands where its time puts it.
-    let position = match special {
-        SystemPlaylist::Uploads => timed.position(tx, &entry.number)?,
-        _ => Some(0),
-    };
+    // A video that was liked before stays where it is, and an upload stands where its time puts it.
+    let position = timed.position_of_added(tx, &entry.number)?;
     let number = Number::Timed(&entry.number);
     Ok(Reply::resource(&opened.show(call, tx, number, position, &entry.item)?))
 }

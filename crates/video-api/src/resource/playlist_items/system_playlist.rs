@@ -200,6 +200,18 @@ impl TimeOrderedPlaylist<'_> {
         Ok(at.and_then(|at| u32::try_from(at).ok()))
     }
 
+    /// The position of an entry that was just added: mostly the first, which is looked at before the others are.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn position_of_added(&self, tx: &mut Tx<'_>, number: &str) -> Result<Option<u32>, Error> {
+        let first = self.page(tx, Wanted::latest(1))?;
+        match first.entries.first() {
+            Some(entry) if entry.number == number => Ok(Some(0)),
+            _ => self.position(tx, number),
+        }
+    }
+
     /// Removes an entry: a like that is removed is no like any more.
     ///
     /// # Errors
