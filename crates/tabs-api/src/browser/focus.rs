@@ -4,6 +4,7 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::Window;
 use crate::engine::NavigationKind;
+use crate::error::Error;
 use crate::id::{TabId, WINDOW_ID_NONE, WindowId};
 
 /// Windows by their last focus, and as they lie on one another.
@@ -151,9 +152,16 @@ impl Browser {
 
     fn show_minimized(&mut self, window: WindowId) {
         if let Some(state) = self.strips.window_mut(window).filter(|state| state.is_minimized()) {
-            state.state = "normal".into();
+            state.state.minimized = false;
             self.dirty.note_window(window);
         }
+    }
+
+    /// Minimizes a window, which keeps the focus.
+    pub(crate) fn hide_window(&mut self, window: WindowId) -> Result<(), Error> {
+        self.window_mut(window)?.state.minimized = true;
+        self.dirty.note_window(window);
+        Ok(())
     }
 
     /// Passes the focus of a window that is not to be seen any more on to the next one that is.

@@ -42,6 +42,7 @@ mod timers;
 pub mod user_action;
 mod view;
 pub mod window;
+pub mod window_state;
 pub(crate) mod zoom;
 pub(crate) mod zoom_levels;
 

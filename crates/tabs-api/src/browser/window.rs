@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::browser::tab::TabView;
+use crate::browser::window_state::WindowState;
 use crate::id::{TabId, WindowId};
 
 /// The type of a window (Spec tabs-api §2).
@@ -132,8 +133,8 @@ pub struct Window {
     pub highlighted: BTreeSet<TabId>,
     /// The tab that the user's next extension of the selection begins at; without one, the active tab.
     pub anchor: Option<TabId>,
-    /// `normal`, `minimized`, `maximized`, `fullscreen`.
-    pub state: String,
+    /// Its state.
+    pub state: WindowState,
     /// Its place on the screen.
     pub bounds: Bounds,
     /// True if it keeps no traces.
@@ -153,7 +154,7 @@ impl Window {
             active: None,
             highlighted: BTreeSet::new(),
             anchor: None,
-            state: "normal".into(),
+            state: WindowState::default(),
             bounds: Bounds::default(),
             incognito: false,
             takes_groups: kind == WindowKind::Normal,
@@ -162,14 +163,14 @@ impl Window {
 
     /// True if it is not to be seen.
     #[must_use]
-    pub fn is_minimized(&self) -> bool {
-        self.state == "minimized"
+    pub const fn is_minimized(&self) -> bool {
+        self.state.minimized
     }
 
     /// True if it fills the screen, without a frame.
     #[must_use]
-    pub fn fills_screen(&self) -> bool {
-        self.state == "fullscreen"
+    pub const fn fills_screen(&self) -> bool {
+        self.state.fullscreen
     }
 
     /// Makes another tab active in place of one that leaves: of those that were highlighted with it the leftmost, else a successor.
@@ -221,7 +222,7 @@ impl Window {
             id: self.id.0,
             incognito: self.incognito,
             left: self.bounds.left,
-            state: self.state.clone(),
+            state: self.state.word(),
             tabs,
             top: self.bounds.top,
             kind: self.kind.word(),
@@ -241,7 +242,7 @@ pub struct WindowView {
     pub id: i64,
     pub incognito: bool,
     pub left: i64,
-    pub state: String,
+    pub state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tabs: Option<Vec<TabView>>,
     pub top: i64,

@@ -256,27 +256,29 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     // The window manager acts later: what is given back is how the window was, but for a focus that it lost.
     let mut before = browser.window_view(browser.window(window)?, false, &call.access(browser));
-    let was_minimized = browser.window(window)?.is_minimized();
+    let was = browser.window(window)?.state;
     let mut asked = placement(call, 1);
     let fills = |browser: &Browser| browser.window(window).is_ok_and(Window::fills_screen);
     if fills(browser) && (asked.has_place() || asked.has_size()) {
         // It has a place and a size again, and no longer fills the screen.
         asked.state.get_or_insert_with(|| "normal".into());
     }
-    let filled = fills(browser);
+    let shows = asked.state.as_deref().is_some_and(|state| state != "minimized");
     browser.place_window(window, asked)?;
+    let is = browser.window(window)?.state;
     // To fill the screen, and to do so no longer, is the browser's own doing, and done at once.
-    if filled != fills(browser) {
-        before.state.clone_from(&browser.window(window)?.state);
-    }
-    let is_minimized = browser.window(window)?.is_minimized();
-    if is_minimized {
+    before.state = was.at_once(is).word();
+    if is.minimized && !shows {
         browser.pass_on_focus(window);
     }
-    if call.boolean(1, "focused") == Some(true) || was_minimized && !is_minimized {
+    if call.boolean(1, "focused") == Some(true) || was.minimized && shows {
         // One that had only given its focus up has it at once.
         before.focused |= browser.focus().order().first() == Some(&window);
         browser.give_focus(window);
+    }
+    if is.minimized && shows {
+        // It has the focus, and is not to be seen still.
+        browser.hide_window(window)?;
     }
     Ok(Answer::Window(Box::new(before)))
 }

@@ -228,7 +228,7 @@ fn window_row(window: &Window) -> WindowRow {
         kind: window.kind.word().to_owned(),
         active: window.active.map(|tab| tab.0),
         highlighted: window.highlighted.iter().map(|tab| tab.0).collect(),
-        state: window.state.clone(),
+        state: window.state.words().collect::<Vec<_>>().join(" "),
         left: window.bounds.left,
         top: window.bounds.top,
         width: window.bounds.width,

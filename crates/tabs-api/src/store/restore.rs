@@ -10,6 +10,7 @@ use super::{GroupRow, Meta, TabRow, Table, WindowRow, navigation};
 use crate::browser::group::Group;
 use crate::browser::tab::{HistoryEntry, MuteReason, MutedInfo, Status, Tab};
 use crate::browser::window::{Bounds, Window, WindowKind};
+use crate::browser::window_state::WindowState;
 use crate::browser::{Browser, Compat, RestoredState};
 use crate::id::{GroupId, TabId, WindowId};
 
@@ -94,7 +95,7 @@ fn read_window(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     window.kind = kind;
     window.active = row.active.map(TabId);
     window.highlighted = row.highlighted.into_iter().map(TabId).collect();
-    window.state = row.state;
+    window.state = WindowState::of_words(&row.state);
     window.bounds = Bounds { left: row.left, top: row.top, width: row.width, height: row.height };
     window.incognito = row.incognito;
     window.takes_groups = row.takes_groups || kind == WindowKind::Normal;

@@ -180,3 +180,31 @@ fn an_incognito_tab_is_sent_to_no_page_of_the_user_however_its_address_is_writte
         assert_eq!(refusal, format!("Cannot open URL \"{url}\" in an incognito window."));
     }
 }
+
+#[test]
+fn a_minimized_window_that_is_to_fill_the_screen_has_the_focus_and_stays_minimized() {
+    let mut bench = Bench::new();
+    let window = bench.call("windows.create", json!([{ "url": "about:blank" }]))["id"].clone();
+    let mut update = |state: &str| {
+        let was = bench.call("windows.update", json!([window, { "state": state }]));
+        let is = bench.call("windows.get", json!([window]));
+        [was["state"].clone(), is["state"].clone(), is["focused"].clone()]
+    };
+    assert_eq!(update("minimized"), [json!("normal"), json!("minimized"), json!(false)]);
+    assert_eq!(update("fullscreen"), [json!("minimized"), json!("minimized"), json!(true)]);
+    assert_eq!(update("maximized"), [json!("minimized"), json!("maximized"), json!(true)]);
+    assert_eq!(update("fullscreen"), [json!("fullscreen"), json!("fullscreen"), json!(true)]);
+    assert_eq!(update("normal"), [json!("maximized"), json!("maximized"), json!(true)]);
+}
+
+#[test]
+fn a_window_comes_back_as_its_last_tab_only_where_that_closed_it() {
+    let mut bench = Bench::new();
+    for (op, comes_back) in [("windows.remove", "window"), ("tabs.remove", "tab")] {
+        let made = bench.call("windows.create", json!([{ "url": "http://a.test/a.html" }]));
+        let closed = if op == "tabs.remove" { &made["tabs"][0]["id"] } else { &made["id"] };
+        bench.call(op, json!([closed]));
+        let restored = bench.call("sessions.restore", json!([]));
+        assert!(restored.get(comes_back).is_some(), "{op}: {restored}");
+    }
+}

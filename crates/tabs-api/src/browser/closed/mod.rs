@@ -37,16 +37,16 @@ struct ClosedWindow {
     /// The id that it had.
     id: WindowId,
     kind: WindowKind,
-    /// True if it had one tab alone as it closed.
-    had_one_tab: bool,
+    /// True if it closed with its last tab, and not as a window.
+    closed_with_tab: bool,
     bounds: Bounds,
     tabs: Vec<ClosedTab>,
 }
 
 impl ClosedWindow {
-    /// The tab as which it is shown: the only one that a normal window had.
+    /// The tab as which it is shown: the last one of a normal window, which closed with it.
     fn only_tab(&self) -> Option<&ClosedTab> {
-        self.tabs.first().filter(|_| self.had_one_tab && self.kind == WindowKind::Normal)
+        self.tabs.first().filter(|_| self.closed_with_tab && self.kind == WindowKind::Normal)
     }
 }
 
@@ -138,7 +138,7 @@ impl Browser {
             return Ok(());
         }
         if window.tabs.len() == 1 {
-            return self.remember_window(window.id);
+            return self.remember_closing(window.id, true);
         }
         let closed = Closed::Tab(Box::new(self.closed_tab(id)?));
         self.closed_tabs.push(self.now, closed);
@@ -147,14 +147,18 @@ impl Browser {
 
     /// Remembers a window that closes, with its tabs.
     pub(in crate::browser) fn remember_window(&mut self, id: WindowId) -> Result<(), Error> {
+        self.remember_closing(id, false)
+    }
+
+    fn remember_closing(&mut self, id: WindowId, closed_with_tab: bool) -> Result<(), Error> {
         let window = self.window(id)?;
         if window.incognito || window.tabs.is_empty() {
             return Ok(());
         }
         let (kind, bounds, tabs) = (window.kind, window.bounds, window.tabs.clone());
-        let (session, had_one_tab) = (self.next_number(), tabs.len() == 1);
+        let session = self.next_number();
         let tabs = tabs.into_iter().map(|tab| self.closed_tab(tab)).collect::<Result<_, _>>()?;
-        let window = ClosedWindow { session, id, kind, had_one_tab, bounds, tabs };
+        let window = ClosedWindow { session, id, kind, closed_with_tab, bounds, tabs };
         let closed = Closed::Window(window);
         self.closed_tabs.push(self.now, closed);
         Ok(())

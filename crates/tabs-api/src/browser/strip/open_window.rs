@@ -50,8 +50,8 @@ impl WindowPlacement {
 
     fn apply(self, window: &mut Window) {
         window.bounds = self.place_from(window.bounds);
-        if let Some(state) = self.state {
-            window.state = state;
+        if let Some(asked) = self.state {
+            window.state = window.state.changed_to(&asked);
         }
     }
 }
