@@ -12,7 +12,7 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::{Parameter, Property, Schema};
 
-/// What a script waits for, and what a style sheet does: a frozen page takes one.
+/// The pauses that a script waits for, and those that a style sheet does: a frozen page takes one.
 const PAUSES_OF_SCRIPTS: [Pause; 2] = [Pause::Frozen, Pause::Alert];
 const PAUSES_OF_CSS: [Pause; 1] = [Pause::Alert];
 
