@@ -36,7 +36,7 @@ class Ranges(Suite):
         name = self.bucket()
         self.put(name, body=BODY)
         for header in (
-            "bytes=,", "bytes=--1", "bytes=0--1", "bytes=10-5", "bytes=abc", "bytes=a-z", "foo=0-1", "bytes=100-x",
+            "bytes=,", "bytes= -1", "bytes=--1", "bytes=0 -1", "bytes=0--1", "bytes=10-5", "bytes=abc", "bytes=a-z", "foo=0-1", "bytes=100-x",
             "bytes=0-0,1-2", "bytes=", "bytes=-",
         ):  # fmt: skip
             got = request("GET", f"/{name}/k", {"range": header})

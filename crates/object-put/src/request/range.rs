@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::Error;
 
 /// The bytes of an object of `size` bytes that a `Range` header asks for; `None` where the header is not one range of
-/// bytes, which is answered with the whole object (RFC 9110 §14.2).
+/// bytes, which is answered with the whole object (RFC 9110 §14.2): a blank within it makes it none, as in the real service.
 ///
 /// # Errors
 /// [`Error::InvalidRange`] for one that lies outside the object.
@@ -15,12 +15,11 @@ pub fn parse(header: &str, size: u64) -> Result<Option<Range<u64>>, Error> {
         return Ok(None);
     };
     let number = |text: &str| {
-        let text = text.trim();
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         // More digits than a number holds are beyond the end of any object.
         digits.then(|| text.parse::<u64>().unwrap_or(u64::MAX))
     };
-    let range = match (first.trim(), last.trim()) {
+    let range = match (first, last) {
         ("", last) => match number(last) {
             Some(count) => size.saturating_sub(count)..size,
             None => return Ok(None),
@@ -55,6 +54,11 @@ mod tests {
             ("bytes=5-4", None),
             ("bytes=0-1,3-4", None),
             ("bytes=-", None),
+            ("bytes= -1", None),
+            ("bytes=0 -1", None),
+            ("bytes=0- 1", None),
+            ("bytes=0--1", None),
+            ("bytes=00-01", Some(0..2)),
             ("bytes=a-b", None),
             ("lines=0-1", None),
         ] {
