@@ -352,9 +352,17 @@ async fn a_list_that_is_wrong_is_refused_as_recorded_and_the_upload_stays() {
     let number = "Part number must be an integer between 1 and 10000, inclusive";
     refused(&send(part("10001", &one)).await, 400, "InvalidArgument", number);
     refused(&world.send(&upload.part("-1", b"x")).await, 400, "InvalidArgument", number);
-    for size in ["9", "x"] {
+    refused(&send(part("0", &one)).await, 400, "InvalidArgument", "PartNumber must be &gt;= 1");
+    for (size, message) in [
+        (
+            "9",
+            "The provided 'x-amz-mp-object-size' header value 9 does not match what was computed: 8",
+        ),
+        ("x", "Value for x-amz-mp-object-size header is invalid: 'x'"),
+        ("-1", "Value for x-amz-mp-object-size header is less than zero: '-1'"),
+    ] {
         let draft = upload.completion(&[(1, &one)]).with("x-store-mp-object-size", size);
-        assert_eq!(code(&world.send(&draft).await), (400, "InvalidRequest".to_owned()));
+        refused(&world.send(&draft).await, 400, "InvalidRequest", message);
     }
     let draft = upload.completion(&[(1, &one), (2, &two)]).with("x-store-mp-object-size", "15");
     assert_eq!(world.send(&draft).await.status, 200);
@@ -472,6 +480,9 @@ async fn checksums_of_parts_and_of_the_whole_are_checked_as_recorded() {
     let answer = world.send(&part).await;
     assert_eq!(answer.header("x-amz-checksum-crc32"), Some("y/Q5Jg=="), "{}", answer.text());
     let list = [(1, answer.header("etag").unwrap().trim_matches('"'))];
+    let unknown = upload.completion(&list).with(of_type, "OF_PARTS");
+    let reason = "Value for x-amz-checksum-type header is invalid.";
+    refused(&world.send(&unknown).await, 400, "InvalidRequest", reason);
     let null = upload.completion(&list).with(of_type, "FULL_OBJECT");
     refused(
         &world.send(&null).await,
@@ -493,6 +504,85 @@ async fn checksums_of_parts_and_of_the_whole_are_checked_as_recorded() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_list_has_one_checksum_of_the_uploads_algorithm() {
+    let world = World::new(NOW).await;
+    let (right, sha1) = ("<ChecksumCRC32>y/Q5Jg==</ChecksumCRC32>", "98O8HYCOBHMq32eZZczDTKeuNEE=");
+    let sha1 = format!("<ChecksumSHA1>{sha1}</ChecksumSHA1>");
+    let algorithm = ("x-store-checksum-algorithm", "CRC32");
+    for headers in [
+        vec![],
+        vec![algorithm, ("x-store-checksum-type", "COMPOSITE")],
+        vec![algorithm, ("x-store-checksum-type", "FULL_OBJECT")],
+    ] {
+        let upload = Upload::begin(&world, "/bkt/k", &headers).await;
+        let part = upload.part("1", b"123456789").with("x-store-checksum-crc32", "y/Q5Jg==");
+        let tag = world.send(&part).await.header("etag").unwrap().to_owned();
+        let send = |sums: &str| {
+            let list = format!("<Part><PartNumber>1</PartNumber><ETag>{tag}</ETag>{sums}</Part>");
+            upload.complete_with(list)
+        };
+        for (sums, shown) in [
+            ("<ChecksumCRC32>y/Q5Jh==</ChecksumCRC32>", "CRC32:y/Q5Jh==;"),
+            (&*format!("{sha1}{right}"), "CRC32:y/Q5Jg==;SHA1:98O8HYCOBHMq32eZZczDTKeuNEE=;"),
+        ] {
+            let answer = send(sums).await;
+            let message = "Invalid Base64 or multiple checksums present in request";
+            refused(&answer, 400, "InvalidArgument", message);
+            assert_eq!(answer.element("ArgumentName").unwrap(), "Checksum");
+            assert_eq!(answer.element("ArgumentValue").unwrap(), shown);
+        }
+        let has_algorithm = !headers.is_empty();
+        let foreign = code(&send(&sha1).await).1;
+        assert_eq!(foreign, if has_algorithm { "BadDigest" } else { "InvalidPart" });
+        let wrong = send("<ChecksumCRC32>z/Q5Jg==</ChecksumCRC32>").await;
+        assert_eq!(code(&wrong), (400, "InvalidPart".to_owned()));
+        let done = send(if has_algorithm { right } else { "" }).await;
+        assert_eq!(done.status, 200, "{}", done.text());
+    }
+}
+
+#[tokio::test]
+async fn the_number_of_a_part_counts_before_what_it_is_of() {
+    let world = World::new(NOW).await;
+    let upload = Upload::begin(&world, "/bkt/k", &[]).await;
+    let reason = "Part number must be an integer between 1 and 10000, inclusive";
+    let target = |number: u32| format!("/bkt/absent?partNumber={number}");
+    for number in [0, 10_001] {
+        let part = format!("{}&uploadId=none", target(number));
+        let copied = Draft::put(&part, b"").with("x-store-copy-source", "/bkt/absent");
+        for draft in [Draft::put(&part, b"part"), copied, Draft::new("GET", &target(number), b"")] {
+            refused(&world.send(&draft).await, 400, "InvalidArgument", reason);
+        }
+        let head = world.send(&Draft::new("HEAD", &target(number), b"")).await;
+        assert_eq!(head.status, 400);
+    }
+    let both = Draft::new("GET", &target(0), b"").with("range", "bytes=0-1");
+    let reason = "Cannot specify both Range header and partNumber query parameter";
+    refused(&world.send(&both).await, 400, "InvalidRequest", reason);
+    assert_eq!(code(&world.fetch(&target(1)).await), (404, "NoSuchKey".to_owned()));
+    // One without the upload, the upload without one.
+    for draft in [
+        Draft::put("/bkt/k?partNumber=1", b"part"),
+        Draft::put("/bkt/k?partNumber=1", b"").with("x-store-copy-source", "/bkt/absent"),
+    ] {
+        let answer = world.send(&draft).await;
+        let reason = "This operation does not accept partNumber without uploadId";
+        refused(&answer, 400, "InvalidArgument", reason);
+        assert_eq!(answer.element("ArgumentValue").unwrap(), "partNumber");
+    }
+    for copies in [false, true] {
+        let mut draft = Draft::put(&format!("/bkt/k?uploadId={}", upload.id), b"");
+        if copies {
+            draft = draft.with("x-store-copy-source", "/bkt/absent");
+        }
+        let answer = world.send(&draft).await;
+        assert_eq!(code(&answer), (405, "MethodNotAllowed".to_owned()));
+        assert_eq!(answer.element("ResourceType").unwrap(), "UPLOAD");
+        assert_eq!(answer.header("allow"), Some("DELETE, POST, GET"));
+    }
+}
+
+#[tokio::test]
 async fn a_completion_names_the_composite_checksum_of_its_upload_or_none() {
     let world = World::new(NOW).await;
     let sums = [b"12345678", b"abcdefgh"].map(|part| checksum(Algorithm::Crc32, part));
@@ -502,7 +592,8 @@ async fn a_completion_names_the_composite_checksum_of_its_upload_or_none() {
     for (named, code) in [
         ((header, "AAAAAA==".to_owned()), "BadDigest"),
         ((header, "AAAAAA==-2".to_owned()), "BadDigest"),
-        ((header, format!("{whole}-3")), "InvalidRequest"),
+        ((header, format!("{whole}-3")), "BadDigest"),
+        ((header, format!("{whole}-a")), "InvalidRequest"),
         ((header, "-2".to_owned()), "InvalidRequest"),
         (other, "InvalidRequest"),
         (("x-store-checksum-sha512", "AAAA".to_owned()), "InvalidRequest"),

@@ -146,7 +146,7 @@ pub fn md5(value: &str) -> Result<[u8; 16], Error> {
 /// # Errors
 /// [`Error::InvalidRequest`].
 pub fn algorithm(name: &'static str, value: &str) -> Result<Algorithm, Error> {
-    Algorithm::parse(value).ok_or_else(|| invalid(name))
+    Algorithm::parse(value).ok_or_else(|| invalid_header(name))
 }
 
 /// The checksum that the header `name` brings.
@@ -155,10 +155,12 @@ pub fn algorithm(name: &'static str, value: &str) -> Result<Algorithm, Error> {
 /// [`Error::InvalidRequest`].
 pub fn checksum(name: &'static str, value: &str) -> Result<Checksum, Error> {
     let row = ALGORITHMS.iter().find(|row| row.header == name);
-    row.and_then(|row| row.algorithm.read(value)).ok_or_else(|| invalid(name))
+    row.and_then(|row| row.algorithm.read(value)).ok_or_else(|| invalid_header(name))
 }
 
-fn invalid(name: &str) -> Error {
+/// The refusal of a value that the header `name` cannot have.
+#[must_use]
+pub fn invalid_header(name: &str) -> Error {
     Error::request(format!("Value for {name} header is invalid."))
 }
 
@@ -291,6 +293,6 @@ fn check_named_algorithm(
         false if fields.dialect().names().other_algorithm_is_bad_digest => {
             Err(Error::ChecksumOfAnotherAlgorithm)
         }
-        false => Err(invalid(ALGORITHM)),
+        false => Err(invalid_header(ALGORITHM)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::Error;
+use crate::error::{Error, UPLOAD};
 use crate::request::dialect::{CUSTOMER_KEY, Dialect};
 
 /// A field of an error body: element name and text.
@@ -40,6 +40,9 @@ impl Error {
                 .into_iter()
                 .chain([field("allow", &"DELETE"), field("last-modified", modified)])
                 .collect(),
+            Self::MethodNotAllowed { resource: UPLOAD, .. } => {
+                vec![field("allow", &"DELETE, POST, GET")]
+            }
             Self::InvalidRange { size, .. } => {
                 vec![field("content-range", &format!("bytes */{size}"))]
             }

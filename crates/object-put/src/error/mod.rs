@@ -14,6 +14,9 @@ use std::borrow::Cow;
 use triptych_core::blobs::BlobError;
 use triptych_core::kv::StoreError;
 
+/// The target of a request for an upload in parts, in error bodies.
+pub const UPLOAD: &str = "UPLOAD";
+
 /// The texts that a signature check computed, shown to whoever has to find out why theirs differs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SignatureMismatch {
@@ -69,7 +72,7 @@ pub enum Error {
     MethodNotAllowed {
         /// The method of the request.
         method: String,
-        /// The target: SERVICE, BUCKET or OBJECT.
+        /// The target: SERVICE, BUCKET, OBJECT or [`UPLOAD`].
         resource: &'static str,
     },
     /// An operation of the wider API that is not there.

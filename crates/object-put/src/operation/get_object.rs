@@ -129,9 +129,10 @@ fn check_preconditions(
 /// `GetObject`.
 ///
 /// # Errors
-/// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
+/// Those of [`WantedBytes::check`] and of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
 /// an archived object; `InvalidRange`, `InvalidPartNumber`.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
+    WantedBytes::check(call)?;
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
     let mut reply = answer(call, tx, object, data)?;
@@ -157,8 +158,9 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `HeadObject`: as GetObject, without the body. Archived objects have a head.
 ///
 /// # Errors
-/// Those of [`find`] and of the conditions.
+/// Those of [`WantedBytes::check`], of [`find`] and of the conditions.
 pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
+    WantedBytes::check(call)?;
     let found = find(call, tx)?;
     answer(call, tx, &found.version, found.data()?)
 }
@@ -291,7 +293,7 @@ fn with_checksum_of_part(reply: Reply, data: &ObjectData, part: &ListedPart) -> 
 fn overrides(call: &ReadCall<'_>) -> Result<Vec<(&'static str, String)>, Error> {
     let mut replaced = Vec::new();
     for (parameter, header) in OVERRIDES {
-        let Some(value) = call.query.get(parameter) else {
+        let Some(value) = call.query.get(parameter)else {
             continue;
         };
         if call.caller.account().is_none() {

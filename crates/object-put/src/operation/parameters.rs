@@ -1,7 +1,7 @@
 //! Query parameters of requests that write. One that has no meaning for the operation is refused: it may name a part of a bucket or an
 //! object that this service does not know, and without it the request would replace or delete the whole.
 
-use crate::error::Error;
+use crate::error::{Error, UPLOAD};
 use crate::operation::{Operation, Run};
 use crate::request::dialect::sigv2;
 use crate::request::query::Query;
@@ -13,15 +13,18 @@ const OF_SIGNATURES: [&str; 3] = [sigv2::ACCESS_KEY, "Signature", "Expires"];
 #[rustfmt::skip] // A table: one set of operations a line.
 const TAKEN: &[(&[&str], &[&str])] = &[
     (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold", "RestoreObject"], &["versionId"]),
-    (&["UploadPart", "UploadPartCopy"], &["partNumber"]),
+    (&["UploadPart", "UploadPartCopy"], &[NUMBER]),
     (&["DeleteBucketAnalyticsConfiguration", "DeleteBucketIntelligentTieringConfiguration", "DeleteBucketInventoryConfiguration", "DeleteBucketMetricsConfiguration"], &["id"]),
 ];
+
+const NUMBER: &str = "partNumber";
 
 /// Refuses the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own
 /// or a header's.
 ///
 /// # Errors
-/// [`Error::ParameterNotImplemented`], which names it.
+/// [`Error::ParameterNotImplemented`], which names it; of the number of a part and the upload that it belongs to, as in the real service,
+/// [`Error::InvalidArgument`] for the one without the other, [`Error::MethodNotAllowed`] for the other without the one.
 pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), Error> {
     if !matches!(method, "PUT" | "POST" | "DELETE") || matches!(operation.run, Run::NotImplemented)
     {
@@ -36,7 +39,14 @@ pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), E
             || operation.markers().any(|marker| marker == name)
             || rows.any(|(_, parameters)| parameters.contains(&name))
     };
+    if matches!(operation.name, "UploadPart" | "UploadPartCopy") && !query.has(NUMBER) {
+        return Err(Error::MethodNotAllowed { method: method.to_owned(), resource: UPLOAD });
+    }
     match query.names().find(|name| !is_taken(name)) {
+        Some(NUMBER) if matches!(operation.name, "PutObject" | "CopyObject") => {
+            let reason = "This operation does not accept partNumber without uploadId";
+            Err(Error::argument(NUMBER, Some(NUMBER), reason))
+        }
         Some(name) => Err(Error::ParameterNotImplemented { name: name.to_owned() }),
         None => Ok(()),
     }

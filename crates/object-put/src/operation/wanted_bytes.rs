@@ -14,6 +14,8 @@ use crate::store::part_cursor::part_at;
 use crate::store::part_list::{ListedPart, Parts};
 use crate::store::version::{ObjectData, ObjectVersion};
 
+const NUMBER: &str = "partNumber";
+
 /// The bytes of an object that a read wants.
 #[derive(Debug)]
 pub struct WantedBytes {
@@ -30,26 +32,37 @@ impl WantedBytes {
         Self { is_range: range.is_some(), bytes: range.unwrap_or(0..size), part: None }
     }
 
+    /// Looks at `Range` and `partNumber` before the object is: whether it is there says nothing about them.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for both together; `InvalidArgument` for a number that no part has.
+    pub fn check(call: &ReadCall<'_>) -> Result<(), Error> {
+        let Some(number) = call.query.get(NUMBER) else {
+            return Ok(());
+        };
+        if call.fields.has("range") {
+            return Err(Error::request(
+                "Cannot specify both Range header and partNumber query parameter",
+            ));
+        }
+        part_number(Some(number)).map(|_| ())
+    }
+
     /// Reads `Range`, `If-Range` and `partNumber`.
     ///
     /// # Errors
-    /// `InvalidRequest` for a range and a part together; `InvalidArgument` for a number that no part has; `InvalidPartNumber`; `InvalidRange`.
+    /// Those of [`WantedBytes::check`]; `InvalidPartNumber`; `InvalidRange`.
     pub fn read(
         call: &ReadCall<'_>,
         tx: &mut Tx<'_>,
         object: &ObjectVersion,
         data: &ObjectData,
     ) -> Result<Self, Error> {
-        let header = call.fields.get("range")?;
-        if let Some(number) = call.query.get("partNumber") {
-            if header.is_some() {
-                return Err(Error::request(
-                    "Cannot specify both Range header and partNumber query parameter",
-                ));
-            }
+        Self::check(call)?;
+        if let Some(number) = call.query.get(NUMBER) {
             return Self::of_part(tx, part_number(Some(number))?, data);
         }
-        let Some(header) = header else {
+        let Some(header) = call.fields.get("range")? else {
             return Ok(Self::of_range(None, data.size));
         };
         if let Some(tag) = call.fields.get("if-range")? {

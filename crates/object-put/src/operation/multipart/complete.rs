@@ -8,8 +8,10 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::body_headers::{MORE_THAN_ONE, check_algorithms, checksum, number};
-use crate::body::checksum::{ALGORITHMS, AlgorithmRow};
+use crate::body::body_headers::{
+    MORE_THAN_ONE, check_algorithms, checksum, invalid_header, number,
+};
+use crate::body::checksum::{ALGORITHMS, AlgorithmRow, ChecksumType};
 use crate::body::part_digests::{PartDigests, WholeDigests};
 use crate::error::Error;
 use crate::operation::encryption;
@@ -303,6 +305,9 @@ fn check_type(call: &Call<'_>, begun: Option<UploadChecksum>) -> Result<(), Erro
     let own = begun.map_or("null", |begun| begun.checksum_type.name());
     match named.eq_ignore_ascii_case(own) {
         true => Ok(()),
+        false if ChecksumType::parse(&named.to_ascii_uppercase()).is_none() => {
+            Err(invalid_header("x-store-checksum-type"))
+        }
         false => Err(Error::request(format!(
             "The upload was created using the {own} checksum mode. The complete request must use the same checksum mode."
         ))),
@@ -312,8 +317,13 @@ fn check_type(call: &Call<'_>, begun: Option<UploadChecksum>) -> Result<(), Erro
 /// The size and the checksum of the whole are those that the completion names.
 fn check_whole(call: &Call<'_>, upload: &Upload, whole: &WholeDigests) -> Result<(), Error> {
     if let Some(value) = call.fields.get(SIZE)? {
-        let invalid = || Error::request(format!("Value for {SIZE} header is invalid: '{value}'"));
-        let size = number(SIZE, &value).map_err(|_| invalid())?;
+        let fault = match value.parse::<i64>() {
+            Ok(..0) => "less than zero",
+            _ => "invalid",
+        };
+        let size = number(SIZE, &value).map_err(|_| {
+            Error::request(format!("Value for {SIZE} header is {fault}: '{value}'"))
+        })?;
         if size != whole.size {
             return Err(Error::request(format!(
                 "The provided '{SIZE}' header value {size} does not match what was computed: {}",
@@ -350,16 +360,10 @@ fn check_checksum(
         };
     }
     // One of the checksums of parts is shown with their number, which those who computed it may leave out.
-    let value = match value.rsplit_once('-') {
-        Some((sum, parts)) if !whole.checksum_type.is_full_object() => {
-            match parts.parse::<u32>() == Ok(whole.parts) {
-                true => sum,
-                false => "",
-            }
-        }
-        _ => value,
-    };
-    if checksum(row.header, value)? == whole.checksum {
+    let of_parts = value.rsplit_once('-').filter(|_| !whole.checksum_type.is_full_object());
+    let of_parts = of_parts.and_then(|(sum, parts)| Some((sum, parts.parse::<u32>().ok()?)));
+    let (sum, parts) = of_parts.unwrap_or((value, whole.parts));
+    if checksum(row.header, sum)? == whole.checksum && parts == whole.parts {
         return Ok(());
     }
     Err(Error::DigestMismatch {
@@ -425,24 +429,22 @@ impl PartCheck<'_> {
         }
         let Some(begun) = self.upload.checksum else {
             // Who began without a checksum has none to name.
-            return if named.checksums.is_empty() { Ok(()) } else { Err(self.invalid(named)) };
+            return if named.checksum.is_none() { Ok(()) } else { Err(self.invalid(named)) };
         };
-        let name = begun.algorithm.row().name;
-        let own = named.checksums.iter().find(|(algorithm, _)| algorithm == name);
-        match (own, named.checksums.first()) {
-            (Some((_, value)), _) if *value == listed.checksum.base64() => Ok(()),
-            (Some(_), _) => Err(self.invalid(named)),
-            (None, _) if begun.checksum_type.is_full_object() => Ok(()),
-            (None, Some((other, _))) => Err(Error::DigestMismatch {
+        match &named.checksum {
+            Some(own) if *own == listed.checksum => Ok(()),
+            Some(own) if own.algorithm == begun.algorithm => Err(self.invalid(named)),
+            Some(other) => Err(Error::DigestMismatch {
                 reason: format!(
                     "The {} you specified for part {} did not match what we received.",
-                    other.to_ascii_lowercase(),
+                    other.algorithm.row().name.to_ascii_lowercase(),
                     named.number
                 ),
             }),
-            (None, None) => Err(Error::request(format!(
+            None if begun.checksum_type.is_full_object() => Ok(()),
+            None => Err(Error::request(format!(
                 "The upload was created using a {} checksum. The complete request must include the checksum for each part. It was missing for part {} in the request.",
-                name.to_ascii_lowercase(),
+                begun.algorithm.row().name.to_ascii_lowercase(),
                 named.number
             ))),
         }

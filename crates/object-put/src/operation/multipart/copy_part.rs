@@ -11,6 +11,7 @@ use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Digested;
 use crate::error::Error;
 use crate::operation::copy_object::CopiedObject;
+use crate::operation::multipart::part_number;
 use crate::operation::multipart::put_part::PartAdmission;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::{Call, Reply};
@@ -36,9 +37,10 @@ impl PartCopyAdmission {
     /// Looks at the source, the request and the upload, and refuses what can be refused before a byte is read.
     ///
     /// # Errors
-    /// Those of [`CopiedObject::find`]; `NoSuchUpload`; `InvalidArgument` for the number and for a range that is none or ends outside the
+    /// `InvalidArgument` for the number; those of [`CopiedObject::find`]; `NoSuchUpload`; `InvalidArgument` for a range that is none or ends outside the
     /// source; `InvalidRequest` for one that begins there, and for more than 5 GiB.
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
+        part_number(call.query.get("partNumber"))?;
         let source = CopiedObject::find(call, tx)?;
         let (upload, number) = PartAdmission::named(call, tx)?;
         let mut bytes = source.bytes();

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::body::checksum::ALGORITHMS;
+use crate::body::checksum::{ALGORITHMS, AlgorithmRow, Checksum};
 use crate::error::Error;
 use crate::operation::multipart::part_number;
 use crate::request::etag;
@@ -21,8 +21,8 @@ pub struct NamedPart {
     pub number: u32,
     /// Its entity tag, without quotes.
     pub etag: String,
-    /// Algorithms, by their names in capitals, and values of the checksums that it is given.
-    pub checksums: Vec<(String, String)>,
+    /// The checksum that it is given.
+    pub checksum: Option<Checksum>,
 }
 
 /// The parts that a document names, in their order.
@@ -33,7 +33,8 @@ impl PartDocument {
     /// Reads a `CompleteMultipartUpload` document.
     ///
     /// # Errors
-    /// `MalformedXml`, for more than 10,000 parts too; `InvalidRequest` for none; `InvalidArgument` for a number that no part has.
+    /// `MalformedXml`, for more than 10,000 parts too; `InvalidRequest` for none; `InvalidArgument` for a number that no part has, for a
+    /// checksum that is none, and for two of one part.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let root = "CompleteMultipartUpload";
         let document = match Element::parse_within(bytes, root, DOCUMENT_BYTES_MAX, ELEMENTS_MAX) {
@@ -100,16 +101,33 @@ impl PartDocument {
 fn named_part(element: &Element) -> Result<NamedPart, Error> {
     let number = element.required("PartNumber")?;
     // What is no number at all does not fit the schema.
-    number.parse::<i64>().map_err(|_| Error::MalformedXml)?;
-    let checksums = element.children.iter().filter_map(|child| {
-        let name = child.name.strip_prefix("Checksum")?;
-        Some((name.to_owned(), child.text.trim().to_owned()))
-    });
+    if number.parse::<i64>().map_err(|_| Error::MalformedXml)? < 1 {
+        return Err(Error::argument("PartNumber", Some(number), "PartNumber must be >= 1"));
+    }
     Ok(NamedPart {
         number: part_number(Some(number))?,
         etag: etag::bare(element.required("ETag")?).to_owned(),
-        checksums: checksums.collect(),
+        checksum: named_checksum(element)?,
     })
+}
+
+/// The checksum of a part: one at the most, whose value has the form of its algorithm's.
+fn named_checksum(element: &Element) -> Result<Option<Checksum>, Error> {
+    let of_row = |row: &'static AlgorithmRow| {
+        let value = element.text_of(&format!("Checksum{}", row.name))?;
+        Some((row, value.trim()))
+    };
+    let given: Vec<_> = ALGORITHMS.iter().filter_map(of_row).collect();
+    let refused = || {
+        let pairs = given.iter().map(|(row, value)| format!("{}:{value};", row.name));
+        let reason = "Invalid Base64 or multiple checksums present in request";
+        Error::argument("Checksum", Some(&pairs.collect::<String>()), reason)
+    };
+    match given.as_slice() {
+        [] => Ok(None),
+        [(row, value)] => row.algorithm.read(value).map(Some).ok_or_else(refused),
+        _ => Err(refused()),
+    }
 }
 
 #[cfg(test)]
@@ -129,8 +147,8 @@ mod tests {
     fn ten_thousand_parts_with_checksums_are_read_and_one_more_is_not() {
         let full = |number: u32| {
             format!(
-                "<Part><ChecksumSHA256>{}</ChecksumSHA256><ETag>&quot;{}&quot;</ETag><PartNumber>{number}</PartNumber></Part>",
-                "A".repeat(44),
+                "<Part><ChecksumSHA256>{}=</ChecksumSHA256><ETag>&quot;{}&quot;</ETag><PartNumber>{number}</PartNumber></Part>",
+                "A".repeat(43),
                 "a".repeat(32)
             )
         };
@@ -153,6 +171,21 @@ mod tests {
         let sum = "<ChecksumCRC32>AAAAAA==</ChecksumCRC32>";
         let with = |more: &str| part(1).replace("</Part>", &format!("{more}</Part>"));
         assert!(document(&with(sum)).is_ok());
+        for (sums, shown) in [
+            ("<ChecksumCRC32>AAAAAB==</ChecksumCRC32>", "CRC32:AAAAAB==;"),
+            ("<ChecksumCRC32>AAAAAAAA</ChecksumCRC32>", "CRC32:AAAAAAAA;"),
+            ("<ChecksumCRC32/>", "CRC32:;"),
+            (
+                "<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C><ChecksumCRC32>AAAAAA==</ChecksumCRC32>",
+                "CRC32:AAAAAA==;CRC32C:AAAAAA==;",
+            ),
+        ] {
+            let refused = document(&with(sums));
+            assert!(
+                matches!(&refused, Err(Error::InvalidArgument { value: Some(value), .. }) if value == shown),
+                "{sums}: {refused:?}"
+            );
+        }
         for parts in [
             with("<PartNumber>1</PartNumber>"),
             with("<ETag>a</ETag>"),
