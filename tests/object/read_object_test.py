@@ -171,6 +171,13 @@ class Overrides(Suite):
             got = request(method, f"/{name}/k?{query}")
             self.assertEqual({header: got.headers.get(header) for header in self.VALUES}, self.VALUES)
 
+    def test_an_empty_parameter_replaces_nothing(self):
+        name = self.bucket()
+        self.put(name, ContentType="text/plain", CacheControl="max-age=9")
+        got = request("GET", f"/{name}/k?response-content-type=&response-cache-control=&response-expires=")
+        shown = [got.headers.get(header) for header in ("content-type", "cache-control", "expires")]
+        self.assertEqual(shown, ["text/plain", "max-age=9", None])
+
     def test_a_presigned_url_may_replace_headers(self):
         name = self.bucket()
         self.put(name)

@@ -452,6 +452,10 @@ async fn checksums_of_parts_and_of_the_whole_are_checked_as_recorded() {
         .with("x-store-object-attributes", "ObjectParts,Checksum")
         .with("x-store-max-parts", "1");
     let text = world.send(&attributes).await.text();
+    let all = Draft::new("GET", "/bkt/k?attributes", b"")
+        .with("x-store-object-attributes", "ObjectParts")
+        .with("x-store-max-parts", "-3");
+    assert!(world.send(&all).await.text().contains("<MaxParts>1000</MaxParts>"));
     for shown in [
         "<PartsCount>2</PartsCount>",
         "<IsTruncated>true</IsTruncated>",

@@ -293,7 +293,7 @@ fn with_checksum_of_part(reply: Reply, data: &ObjectData, part: &ListedPart) -> 
 fn overrides(call: &ReadCall<'_>) -> Result<Vec<(&'static str, String)>, Error> {
     let mut replaced = Vec::new();
     for (parameter, header) in OVERRIDES {
-        let Some(value) = call.query.get(parameter)else {
+        let Some(value) = call.query.get(parameter).filter(|value| !value.is_empty()) else {
             continue;
         };
         if call.caller.account().is_none() {
@@ -418,7 +418,9 @@ impl PartsPage {
     ) -> Result<Option<Self>, Error> {
         const MARKER: &str = "x-store-part-number-marker";
         const MOST: &str = "x-store-max-parts";
-        let most = limited(MOST, call.fields.get(MOST)?.as_deref(), PAGE_MAX, PAGE_MAX)?;
+        // As in the real service, what is no number is none.
+        let most = limited(MOST, call.fields.get(MOST)?.as_deref(), PAGE_MAX, PAGE_MAX)
+            .unwrap_or(PAGE_MAX);
         let marker = limited(MARKER, call.fields.get(MARKER)?.as_deref(), 0, usize::MAX)?;
         let marker = u32::try_from(marker).unwrap_or(PARTS_MAX);
         if let Parts::One(_) = data.parts {
