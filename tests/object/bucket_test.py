@@ -373,3 +373,26 @@ class OtherSettings(Suite):
     def test_a_seeded_bucket_is_there_before_ready(self):
         self.assertIn("demo", [bucket["Name"] for bucket in self.s3.list_buckets()["Buckets"]])
         self.assertEqual(self.s3.get_bucket_versioning(Bucket="demo")["Status"], "Enabled")
+
+
+class Selectors(Suite):
+    def test_a_request_is_one_operation_at_most(self):
+        name = self.bucket()
+        self.put(name)
+        for method, target, names in (
+            ("GET", f"/{name}?versioning&acl", "acl, versioning"),
+            ("GET", f"/{name}?uploads=&uploadId=1", "uploadId, uploads"),
+            ("GET", f"/{name}/k?tagging&acl&tagging", "acl, tagging"),
+            ("DELETE", f"/{name}?policy&tagging", "policy, tagging"),
+            ("PUT", f"/{name}/k?acl&torrent", "acl, torrent"),
+            ("POST", f"/{name}/k?uploads&select", "select, uploads"),
+            ("GET", "/no-such-bucket-here?acl&versioning", "acl, versioning"),
+        ):
+            message = f"Conflicting query string parameters: {names}"
+            for dialect in DIALECTS:
+                answer = request(method, target, dialect=dialect)
+                first = names.split(",")[0]
+                self.is_refused(answer, 400, "InvalidArgument", Message=message, ArgumentName="ResourceType", ArgumentValue=first)
+        # What stands beside another one chooses nothing.
+        for target in (f"/{name}?list-type=2&versions", f"/{name}?analytics&id=1&x-id=List", f"/{name}/k?acl&versionId=null"):
+            self.assertNotEqual(request("GET", target).status, 400, target)

@@ -1,7 +1,11 @@
-//! Query parameters of requests that write. One that has no meaning for the operation is refused: it may name a part of a bucket or an
-//! object that this service does not know, and without it the request would replace or delete the whole.
+//! Query parameters that are refused. Two that choose an operation each: the request is one of them at most. And one of a request that
+//! writes which has no meaning for the operation: it may name a part of a bucket or an object that this service does not know, and without
+//! it the request would replace or delete the whole.
+
+use std::collections::BTreeSet;
 
 use crate::error::{Error, UPLOAD};
+use crate::operation::table::is_selector;
 use crate::operation::{Operation, Run};
 use crate::request::dialect::sigv2;
 use crate::request::query::Query;
@@ -18,6 +22,23 @@ const TAKEN: &[(&[&str], &[&str])] = &[
 ];
 
 const NUMBER: &str = "partNumber";
+
+/// Refuses parameters that choose an operation each. They are named in the order of their letters, as in the real service.
+///
+/// # Errors
+/// [`Error::InvalidArgument`].
+pub fn check_selectors(method: &str, query: &Query) -> Result<(), Error> {
+    let chosen: BTreeSet<_> = query.names().filter(|name| is_selector(name)).collect();
+    match chosen.first() {
+        // A browser's question is about the request that it will send.
+        Some(first) if chosen.len() > 1 && method != "OPTIONS" => {
+            let names = Vec::from_iter(chosen.iter().copied()).join(", ");
+            let reason = format!("Conflicting query string parameters: {names}");
+            Err(Error::argument("ResourceType", Some(first), reason))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Refuses the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own
 /// or a header's.

@@ -255,6 +255,15 @@ pub fn is_subresource(parameter: &str) -> bool {
     parameter != LISTING_FORM && markers.any(|marker| marker == parameter)
 }
 
+/// Tells whether a parameter chooses an operation by itself: `id`, beside which another one does, is none of these.
+#[must_use]
+pub fn is_selector(parameter: &str) -> bool {
+    let mut first = OPERATIONS.iter().filter_map(|row| row.markers().next());
+    !parameter.starts_with("x-store-") // Headers in the query of a presigned URL.
+        && parameter != LISTING_FORM
+        && first.any(|marker| marker == parameter)
+}
+
 /// Tells whether a row is for a request.
 fn is_meant(
     row: &Operation,

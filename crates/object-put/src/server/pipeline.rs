@@ -557,6 +557,7 @@ pub(super) fn check_size(fields: &Fields<'_>) -> Result<(), Error> {
 
 /// Checks that an operation is there, and that its parameters mean something to it.
 fn check_built(operation: &'static Operation, head: &Head, query: &Query) -> Result<(), Error> {
+    parameters::check_selectors(head.method.as_str(), query)?;
     if let Run::NotImplemented = operation.run {
         return Err(Error::OperationNotImplemented { operation: operation.name });
     }
