@@ -267,6 +267,9 @@ pub enum Error {
     /// A session that is not there.
     #[error("Invalid session id: \"{0}\".")]
     NoSession(String),
+    /// A window came back, and the browser does not tell which.
+    #[error("No active tab.")]
+    NoActiveTab,
     /// There is no closed tab to restore.
     #[error("There are no recently closed sessions.")]
     NothingToRestore,

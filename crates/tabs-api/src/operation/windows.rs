@@ -258,12 +258,14 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let mut before = browser.window_view(browser.window(window)?, false, &call.access(browser));
     let was = browser.window(window)?.state;
     let mut asked = placement(call, 1);
+    let shows = asked.state.as_deref().is_some_and(|state| state != "minimized");
+    // What restores a window or has it fill the screen brings it to the front as well.
+    let comes_to_front = matches!(asked.state.as_deref(), Some("normal" | "fullscreen"));
     let fills = |browser: &Browser| browser.window(window).is_ok_and(Window::fills_screen);
     if fills(browser) && (asked.has_place() || asked.has_size()) {
         // It has a place and a size again, and no longer fills the screen.
         asked.state.get_or_insert_with(|| "normal".into());
     }
-    let shows = asked.state.as_deref().is_some_and(|state| state != "minimized");
     browser.place_window(window, asked)?;
     let is = browser.window(window)?.state;
     // To fill the screen, and to do so no longer, is the browser's own doing, and done at once.
@@ -271,7 +273,9 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if is.minimized && !shows {
         browser.pass_on_focus(window);
     }
-    if call.boolean(1, "focused") == Some(true) || was.minimized && shows {
+    let focused = call.boolean(1, "focused");
+    let gets_focus = focused == Some(true) || comes_to_front && focused.is_none();
+    if gets_focus || was.minimized && shows {
         // One that had only given its focus up has it at once.
         before.focused |= browser.focus().order().first() == Some(&window);
         browser.give_focus(window);

@@ -208,3 +208,29 @@ fn a_window_comes_back_as_its_last_tab_only_where_that_closed_it() {
         assert!(restored.get(comes_back).is_some(), "{op}: {restored}");
     }
 }
+
+#[test]
+fn a_window_whose_tabs_were_all_in_groups_comes_back_untold() {
+    let mut bench = Bench::new();
+    let made = bench.call("windows.create", json!([{ "url": "http://a.test/a.html" }]));
+    bench.call("tabs.group", json!([{ "tabIds": made["tabs"][0]["id"] }]));
+    bench.call("windows.remove", json!([made["id"]]));
+    assert_eq!(bench.refused("sessions.restore", json!([])), "No active tab.");
+    assert_eq!(bench.call("tabGroups.query", json!([{}])).as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_window_behind_comes_to_the_front_as_it_is_restored_or_fills_the_screen() {
+    let mut bench = Bench::new();
+    let first = bench.window;
+    for (data, is_in_front) in [
+        (json!({ "state": "maximized" }), false),
+        (json!({ "state": "normal", "focused": false }), false),
+        (json!({ "state": "normal" }), true),
+        (json!({ "state": "fullscreen" }), true),
+    ] {
+        bench.call("windows.create", json!([{ "url": "about:blank" }]));
+        bench.call("windows.update", json!([first, data]));
+        assert_eq!(bench.call("windows.get", json!([first]))["focused"], is_in_front, "{data}");
+    }
+}

@@ -128,6 +128,8 @@ impl ClosedTabs {
 pub(crate) enum Restored {
     Tab(TabId),
     Window(WindowId),
+    /// A window whose tabs were all in groups.
+    Groups(WindowId),
 }
 
 impl Browser {

@@ -28,7 +28,13 @@ impl Browser {
             Closed::Window(window) => {
                 let id = self.restore_window(&window)?;
                 let only = self.window(id)?.active.filter(|_| window.only_tab().is_some());
-                only.map_or(Restored::Window(id), Restored::Tab)
+                match only {
+                    Some(tab) => Restored::Tab(tab),
+                    None if window.tabs.iter().all(|tab| tab.group.is_some()) => {
+                        Restored::Groups(id)
+                    }
+                    None => Restored::Window(id),
+                }
             }
         };
         Ok((restored, at))

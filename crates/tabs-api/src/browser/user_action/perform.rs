@@ -65,7 +65,9 @@ impl Browser {
                 let fallback = self.window(WindowId(window_id))?.id;
                 return Ok(match self.restore_closed(None, fallback) {
                     Ok((Restored::Tab(tab), _)) => tab_id_json(tab),
-                    Ok((Restored::Window(window), _)) => json!({ "windowId": window.0 }),
+                    Ok((Restored::Window(window) | Restored::Groups(window), _)) => {
+                        json!({ "windowId": window.0 })
+                    }
                     Err(Error::NothingToRestore) => Value::Null,
                     Err(error) => return Err(error),
                 });
