@@ -20,11 +20,11 @@ const EACH_PAGE: Duration = Duration::from_millis(22);
 
 impl Replay {
     /// Acts in a tab's page alone; the result is how many pages that were.
-    pub(super) fn act(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
-        let tab = TabId(args.first()?.integer()?);
-        let is_there = self.act_in(now, tab, args.get(1));
-        // Where there is no such tab there is no page to act on.
-        Some(json!({ "result": i64::from(is_there) }))
+    pub(super) fn act(&mut self, now: Timestamp, args: &[JsValue]) -> Value {
+        let tab = args.first().and_then(JsValue::integer).map(TabId);
+        // Where there is no such tab, or the call failed that was to open it, there is no page to act on.
+        let is_there = tab.is_some_and(|tab| self.act_in(now, tab, args.get(1)));
+        json!({ "result": i64::from(is_there) })
     }
 
     /// Acts in each page of a tab's address, by which the contract's recorder knows pages, from the tab's own on around; the result is how many there were.

@@ -232,7 +232,7 @@ impl Replay {
 
     fn outcome(&mut self, now: Timestamp, call: ReplayCall) -> Option<Value> {
         match call.op.as_str() {
-            "harness.act" => self.act(now, &call.args),
+            "harness.act" => Some(self.act(now, &call.args)),
             "harness.gesture" => self.gesture(now, &call.args),
             "harness.port" => self.port(now, &call.args),
             "harness.parallel" => self.parallel(now, &call.args),
