@@ -33,9 +33,10 @@ const STATES_SHORT: u64 = 4;
 /// be there after the second cut.
 const GOES_ON_SHORT: &str = "object";
 const STATES_AFTER_CUT_SHORT: u64 = 2;
-/// Syncs that are left out in the full form, with the writer that misses them: those of the files and of the directories of every service, of bases, of the
-/// tree that checks itself, and after a cut.
-const LEFT_OUT: [(&str, LeftOut); 9] = [
+/// Syncs that are left out in the full form, with the writer that misses them: those of the files and of the directories of every service, of bases, and
+/// after a cut. That of redb's file counts between a clean stop and the next start alone, which 200 states of a process did not meet: the explorer of the
+/// simulated disk does.
+const LEFT_OUT: [(&str, LeftOut); 8] = [
     ("object_put", LeftOut::of("a group of the journal", "sled")),
     ("object_put", LeftOut::of("a pack of bodies", "sled")),
     ("object_put", LeftOut::of("the name of a pack of bodies", "sled")),
@@ -43,7 +44,6 @@ const LEFT_OUT: [(&str, LeftOut); 9] = [
     ("video_api", LeftOut::of("a pack of long values", "sled")),
     ("tabs_api", LeftOut::of("a base", "sled")),
     ("tabs_api", LeftOut::of("the name of a base", "sled")),
-    ("tabs_api", LeftOut::of("the tree", "redb")),
     ("object_put", LeftOut::of("a group of the journal", "sled").after_cut()),
 ];
 
