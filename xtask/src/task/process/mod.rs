@@ -21,7 +21,7 @@ const STRACE: &str = "strace";
 /// The trees of the records, of which the first is the services' own choice.
 pub(crate) const TREES: [&str; 2] = ["sled", "redb"];
 /// The states of each writer in the full form, on each tree.
-const STATES_FULL: u64 = 40;
+const STATES_FULL: u64 = 20;
 /// States of one recording and of that which goes on from it: there are several of a writer.
 const STATES_OF_RECORDING: u64 = 20;
 /// States within which a sync that is left out has to be missed.
