@@ -23,15 +23,15 @@ pub(crate) fn python() -> PathBuf {
     home().join("python/bin/python")
 }
 
-/// Programs that the pinned packages want, with the Debian packages of each.
-const PACKED: [(&str, &str); 3] =
+/// Programs that install and run the pinned packages, with the Debian packages of each.
+const INSTALLERS: [(&str, &str); 3] =
     [("python3", "python3 python3-venv"), ("node", "nodejs"), ("npm", "npm")];
 
 /// Programs that every run of client files wants and pip and npm do not install, with the Debian packages of each.
 pub(crate) const PROGRAMS: [(&str, &str); 9] = [
-    PACKED[0],
-    PACKED[1],
-    PACKED[2],
+    INSTALLERS[0],
+    INSTALLERS[1],
+    INSTALLERS[2],
     ("curl", "curl"),
     ("chromium", "chromium"),
     ("kill", "procps"),
@@ -43,7 +43,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 9] = [
 /// Installs what is missing or pinned anew, where the clients that no package brings are there as well.
 ///
 /// # Errors
-/// What is missing and how to install it, or why an installation failed.
+/// The programs that are missing and how to install them, or why an installation failed.
 pub(crate) fn install() -> Result<()> {
     need(&PROGRAMS)?;
     install_packages()
@@ -52,9 +52,9 @@ pub(crate) fn install() -> Result<()> {
 /// Installs the pinned packages, whatever other clients there are.
 ///
 /// # Errors
-/// What is missing and how to install it, or why an installation failed.
+/// The programs that are missing and how to install them, or why an installation failed.
 pub(crate) fn install_packages() -> Result<()> {
-    need(&PACKED)?;
+    need(&INSTALLERS)?;
     let tests = root().join("tests");
     let python_pins = read(&tests.join("requirements.txt"))?;
     once("python", &python_pins, || {
@@ -80,7 +80,7 @@ pub(crate) fn install_packages() -> Result<()> {
 /// Fails for the first programs that are not on the path, naming the packages that bring them.
 ///
 /// # Errors
-/// What is missing and how to install it.
+/// The programs that are missing and how to install them.
 pub(crate) fn need(programs: &[(&str, &str)]) -> Result<()> {
     let missing: Vec<_> = programs.iter().filter(|(program, _)| !has(program)).collect();
     if missing.is_empty() {

@@ -167,12 +167,6 @@ impl Window {
         self.state.minimized
     }
 
-    /// True if it fills the screen, without a frame.
-    #[must_use]
-    pub const fn fills_screen(&self) -> bool {
-        self.state.fullscreen
-    }
-
     /// Makes another tab active in place of one that leaves: of those that were highlighted with it the leftmost, else a successor.
     pub fn hand_over(&mut self, successor: Option<TabId>) {
         let mate = self.tabs.iter().find(|tab| self.highlighted.contains(tab)).copied();

@@ -258,11 +258,11 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let mut before = browser.window_view(browser.window(window)?, false, &call.access(browser));
     let was = browser.window(window)?.state;
     let mut asked = placement(call, 1);
-    let shows = asked.state.as_deref().is_some_and(|state| state != "minimized");
+    let hides = asked.state.as_deref() == Some("minimized");
+    let shows = asked.state.is_some() && !hides;
     // What restores a window or has it fill the screen brings it to the front as well.
     let comes_to_front = matches!(asked.state.as_deref(), Some("normal" | "fullscreen"));
-    let fills = |browser: &Browser| browser.window(window).is_ok_and(Window::fills_screen);
-    if fills(browser) && (asked.has_place() || asked.has_size()) {
+    if was.fullscreen && (asked.has_place() || asked.has_size()) {
         // It has a place and a size again, and no longer fills the screen.
         asked.state.get_or_insert_with(|| "normal".into());
     }
@@ -270,7 +270,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let is = browser.window(window)?.state;
     // To fill the screen, and to do so no longer, is the browser's own doing, and done at once.
     before.state = was.at_once(is).word();
-    if is.minimized && !shows {
+    if hides {
         browser.pass_on_focus(window);
     }
     let focused = call.boolean(1, "focused");
