@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use triptych_core::kv::{KeyValue, Tx, run_blocking};
+use triptych_core::kv::{Durability, KeyValue, Tx, run_blocking};
 
 use super::service::Inner;
 use super::{ATTEMPTS_MAX, VideoApi};
@@ -20,9 +20,11 @@ const SWEEP_EVERY: Duration = Duration::from_secs(25 * 60 * 60);
 const SESSIONS_PER_STEP: usize = 8;
 /// Steps of a removal that follow one another at once: what is small is gone soon.
 const STEPS_AT_ONCE: u32 = 50;
-/// After these, a step is followed by a rest of so many times what it took: the tree is busy with what a step wrote for longer than the step was, and a
-/// request that comes in is to find a core that is free.
-const REST_TIMES: u32 = 3;
+/// After these, as long as requests come, a step is followed by a rest of so many times what it took: the tree is busy with what a step wrote for longer
+/// than the step was, and a request that comes in is to find a core that is free.
+const REST_TIMES: u32 = 19;
+/// The time without a request after which nobody is rested for.
+const QUIET: Duration = Duration::from_secs(1);
 /// The longest rest, after which a stop is noticed.
 const REST_MAX: Duration = Duration::from_millis(200);
 
@@ -180,7 +182,8 @@ impl VideoApi {
         }
     }
 
-    /// Removes the rows of what is gone, in steps that a restart continues.
+    /// Removes the rows of what is gone, in steps that a restart continues. No answer rests on a step, and one that a power cut takes is done again: so
+    /// none waits for the disk, and many go there together.
     #[expect(
         clippy::disallowed_methods,
         reason = "how long a step took decides nothing but the rest after it, which no event ends"
@@ -189,24 +192,33 @@ impl VideoApi {
         let step = || {
             // Reads that a step has disturbed are made again first.
             drop(self.0.closing_turn.write());
-            run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))
+            run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
+                tx.set_durability(Durability::Process);
+                cascade::sweep(tx)
+            })
         };
-        let mut steps = 0_u32;
+        let requests = || self.0.requests.load(Ordering::Relaxed);
+        let (mut steps, mut known, mut since) = (0_u32, requests(), Instant::now());
         loop {
             let begun = Instant::now();
             if !self.goes_on() || !step()? {
                 break;
             }
-            std::thread::sleep(rest(steps, begun.elapsed()));
+            let came = requests();
+            if came != known {
+                (known, since) = (came, Instant::now());
+            }
+            std::thread::sleep(rest(steps, begun.elapsed(), since.elapsed()));
             steps = steps.saturating_add(1);
         }
         Ok(())
     }
 }
 
-/// The rest after a step of a removal, by the number of steps before it and what it took.
-fn rest(number: u32, took: Duration) -> Duration {
-    if number < STEPS_AT_ONCE { Duration::ZERO } else { (took * REST_TIMES).min(REST_MAX) }
+/// The rest after a step of a removal, by the number of steps before it, what it took, and the time since a request came.
+fn rest(number: u32, took: Duration, quiet: Duration) -> Duration {
+    let is_rested = number >= STEPS_AT_ONCE && quiet < QUIET;
+    if is_rested { (took * REST_TIMES).min(REST_MAX) } else { Duration::ZERO }
 }
 
 #[cfg(test)]
@@ -214,11 +226,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_removal_of_many_steps_rests_between_them_and_one_of_few_does_not() {
+    fn a_removal_of_many_steps_rests_between_them_while_requests_come() {
         let took = Duration::from_millis(2);
-        assert_eq!(rest(0, took), Duration::ZERO);
-        assert_eq!(rest(STEPS_AT_ONCE - 1, took), Duration::ZERO);
-        assert_eq!(rest(STEPS_AT_ONCE, took), took * REST_TIMES);
-        assert_eq!(rest(u32::MAX, Duration::from_secs(60)), REST_MAX);
+        let just_now = Duration::ZERO;
+        assert_eq!(rest(0, took, just_now), Duration::ZERO);
+        assert_eq!(rest(STEPS_AT_ONCE - 1, took, just_now), Duration::ZERO);
+        assert_eq!(rest(STEPS_AT_ONCE, took, just_now), took * REST_TIMES);
+        assert_eq!(rest(STEPS_AT_ONCE, took, QUIET), Duration::ZERO);
+        assert_eq!(rest(u32::MAX, Duration::from_secs(60), just_now), REST_MAX);
     }
 }

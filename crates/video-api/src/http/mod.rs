@@ -35,6 +35,7 @@ pub use translator::LibreTranslate;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -98,6 +99,7 @@ impl VideoApi {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
+        self.0.requests.fetch_add(1, Ordering::Relaxed);
         let (head, mut body) = request.into_parts();
         let id = match head.extensions.get::<RequestContext>() {
             Some(received) => received.id.clone(),

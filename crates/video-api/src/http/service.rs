@@ -55,6 +55,8 @@ pub(super) struct Inner {
     pub(super) sweeping: AtomicBool,
     /// True if something was deleted since that thread began to look.
     pub(super) sweep_wanted: AtomicBool,
+    /// Requests that came, for what works beside them.
+    pub(super) requests: AtomicUsize,
     /// Those of its handles that work beside the requests holds.
     pub(super) background_handles: AtomicUsize,
 }
@@ -158,6 +160,7 @@ impl Builder {
             schedule: Schedule::default(),
             sweeping: AtomicBool::new(false),
             sweep_wanted: AtomicBool::new(false),
+            requests: AtomicUsize::new(0),
             background_handles: AtomicUsize::new(0),
         }))
     }

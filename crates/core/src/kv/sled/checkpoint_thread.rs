@@ -36,11 +36,12 @@ impl Engine {
             if self.unless_failed(written).is_none() {
                 return;
             }
-            drop(memtable);
             let mut queue = self.queue.write();
             queue.checkpoint_done();
             let is_base_due = queue.base_due().is_some();
             drop(queue);
+            // Freeing thousands of rows takes a millisecond, which no reader is to wait for.
+            drop(memtable);
             self.wake_wal();
             if is_base_due {
                 self.wake_bases();
