@@ -1,4 +1,4 @@
-//! What a completion takes, what it refuses, and who wins of several.
+//! Completions: the lists that are taken and refused, their conditions, and who wins of several.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
