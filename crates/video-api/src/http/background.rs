@@ -20,10 +20,10 @@ const SWEEP_EVERY: Duration = Duration::from_secs(25 * 60 * 60);
 const SESSIONS_PER_STEP: usize = 8;
 /// Steps of a removal that follow one another at once: what is small is gone soon.
 const STEPS_AT_ONCE: u32 = 50;
-/// After these, as long as requests come, a step is followed by a rest of so many times what it took: the tree is busy with what a step wrote for longer
-/// than the step was, and a request that comes in is to find a core that is free.
+/// After these, as long as requests come, a step is followed by a rest of so many times what it took, so that a removal takes a twentieth of a core: the
+/// tree is busy with what a step wrote for longer than the step was, and a request that comes in is to find a core that is free.
 const REST_TIMES: u32 = 19;
-/// The time without a request after which nobody is rested for.
+/// Time without a request after which a removal does not rest.
 const QUIET: Duration = Duration::from_secs(1);
 /// The longest rest, after which a stop is noticed.
 const REST_MAX: Duration = Duration::from_millis(200);
@@ -182,8 +182,8 @@ impl VideoApi {
         }
     }
 
-    /// Removes the rows of what is gone, in steps that a restart continues. No answer rests on a step, and one that a power cut takes is done again: so
-    /// none waits for the disk, and many go there together.
+    /// Removes the rows of what is gone, in steps that a restart continues. The job is on disk, and a step that a power cut takes is done again: so no step
+    /// waits for the disk, and many go there together.
     #[expect(
         clippy::disallowed_methods,
         reason = "how long a step took decides nothing but the rest after it, which no event ends"

@@ -40,7 +40,7 @@ impl Engine {
             queue.checkpoint_done();
             let is_base_due = queue.base_due().is_some();
             drop(queue);
-            // Freeing thousands of rows takes a millisecond, which no reader is to wait for.
+            // Here its thousands of rows are freed, which no reader is to wait for.
             drop(memtable);
             self.wake_wal();
             if is_base_due {
