@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::run::workspace::{output, root};
 
@@ -30,6 +30,37 @@ impl Row {
     /// Tells whether it is what was expected; rows without an expectation are.
     fn holds(&self) -> bool {
         self.share().zip(self.expected).is_none_or(|(share, expected)| share >= expected)
+    }
+}
+
+/// The rows of a measurement's groups, or of those whose name contains `only`. A group that fails is a row that says why, and takes no other's
+/// rows along.
+///
+/// # Errors
+/// If there is no such group.
+pub(crate) fn of_groups<S: Copy>(
+    groups: &[(&str, S)],
+    only: Option<&str>,
+    measure: impl Fn(S) -> Result<Vec<Row>>,
+) -> Result<Vec<Row>> {
+    let is_chosen = |name: &str| only.is_none_or(|only| name.contains(only));
+    let chosen: Vec<_> = groups.iter().filter(|(name, _)| is_chosen(name)).collect();
+    let names: Vec<_> = groups.iter().map(|(name, _)| *name).collect();
+    ensure!(!chosen.is_empty(), "there is no such group; there are {}", names.join(", "));
+    let rows = chosen
+        .into_iter()
+        .map(|(name, group)| measure(*group).unwrap_or_else(|error| vec![failed(name, &error)]));
+    Ok(rows.flatten().collect())
+}
+
+/// A row that says why a group has none.
+fn failed(name: &str, error: &anyhow::Error) -> Row {
+    Row {
+        what: format!("{name}: {error:#}").replace(['\n', '\r', '|'], " "),
+        value: 0.0,
+        unit: "rows",
+        limit: Some(("a group that is measured".into(), 1.0)),
+        expected: Some(1.0),
     }
 }
 

@@ -13,7 +13,8 @@ pub(crate) struct Arguments {
     /// The measurement to make [default: everything]
     #[arg(value_parser = ["kv", "host", "object", "video", "tabs", "scale"])]
     pub what: Option<String>,
-    /// Of `object` the groups whose name contains this: 4 KiB, 64 KiB, 1 MiB, 64 MiB, memory, keys, parts, modes, sessions, appends; shown, and not written down
+    /// The groups alone whose name contains this: of `object` 4 KiB, 64 KiB, 1 MiB, 64 MiB, memory, keys, parts, modes, sessions, appends, of `video` bare,
+    /// videos, threads, subscriptions, writers, captions, prism; shown, and not written down
     #[arg(long, requires = "what")]
     pub only: Option<String>,
 }

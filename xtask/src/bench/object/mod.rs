@@ -24,7 +24,7 @@ use self::peer::{NGINX, PEERS, Peer, Running};
 use self::sign::{ACCESS_KEY, SECRET_KEY, Signer};
 use super::bare::with_same;
 use super::host::memory_mib;
-use super::report::Row;
+use super::report::{self, Row};
 use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, Server, Service};
 use crate::run::workspace::{cargo, target};
@@ -81,31 +81,9 @@ pub(crate) fn measure(only: Option<&str>) -> Result<Vec<Row>> {
     std::fs::create_dir_all(target())?;
     let bar = spinner("object");
     let at = |what: &str| progress::at(&bar, what);
-    let mut rows = Vec::new();
-    for (name, step) in STEPS {
-        if only.is_none_or(|only| name.contains(only)) {
-            // A group that fails shows on the page, and takes no other's rows along.
-            rows.extend(step(&at).unwrap_or_else(|error| vec![failed(name, &error)]));
-        }
-    }
+    let rows = report::of_groups(&STEPS, only, |step| step(&at));
     bar.finish_and_clear();
-    ensure!(
-        !rows.is_empty(),
-        "there is no such group; there are {}",
-        STEPS.map(|(name, _)| name).join(", ")
-    );
-    Ok(rows)
-}
-
-/// A row that says why a group has none.
-fn failed(name: &str, error: &anyhow::Error) -> Row {
-    Row {
-        what: format!("{name}: {error:#}").replace(['\n', '\r', '|'], " "),
-        value: 0.0,
-        unit: "rows",
-        limit: Some(("a group that is measured".into(), 1.0)),
-        expected: Some(1.0),
-    }
+    rows
 }
 
 /// Our server in a directory of its own, which goes with it.

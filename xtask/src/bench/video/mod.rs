@@ -6,6 +6,7 @@ mod cascade;
 mod comments;
 mod subscriptions;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use hyper::body::Bytes;
+use indicatif::ProgressBar;
 use serde_json::Value;
 use tempfile::tempdir_in;
 
@@ -22,7 +24,7 @@ use crate::bench::bare::with_same;
 use crate::bench::host::memory_mib;
 use crate::bench::load::{Connection, rate};
 use crate::bench::prism;
-use crate::bench::report::Row;
+use crate::bench::report::{self, Row};
 use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, Server, Service};
 use crate::run::workspace::{cargo, root, target};
@@ -81,36 +83,106 @@ struct Filled {
     busiest: String,
 }
 
-/// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos, comments and subscriptions the large stores have, if not a million. Each of them is
-/// made, measured and removed before the next.
+/// One group of rows.
+type Step = fn(&Machine<'_>) -> Result<Vec<Row>>;
+
+/// The groups, by name. Each makes the large store that it measures, and removes it.
+const STEPS: [(&str, Step); 7] = [
+    ("bare", |machine| beside_bare(machine.service, machine.small()?)),
+    ("videos", many_videos),
+    ("threads", many_threads),
+    ("subscriptions", |machine| {
+        machine.at("generates subscriptions");
+        subscriptions::measure(machine.service, machine.folder, machine.large)
+    }),
+    ("writers", |machine| {
+        machine.at("writes comments");
+        Ok(vec![comments::writers(machine.service, &machine.folder.join("writers"))?])
+    }),
+    ("captions", |machine| {
+        machine.at("converts captions");
+        Ok(vec![captions::measure(machine.service, &machine.folder.join("captions"))?])
+    }),
+    ("prism", |machine| {
+        machine.at("asks Prism");
+        Ok(vec![peer(machine.service, &machine.small()?.data, machine.small_rates()?)?])
+    }),
+];
+
+/// What the groups share: the service that is measured, and the small store that several of them compare with.
+struct Machine<'m> {
+    service: &'static Service,
+    folder: &'m Path,
+    /// Videos, threads or subscriptions of a large store.
+    large: u64,
+    small: OnceCell<Filled>,
+    small_rates: OnceCell<Rates>,
+    bar: ProgressBar,
+}
+
+impl Machine<'_> {
+    fn at(&self, what: &str) {
+        progress::at(&self.bar, what);
+    }
+
+    /// The small store, made for the first that asks.
+    fn small(&self) -> Result<&Filled> {
+        if let Some(small) = self.small.get() {
+            return Ok(small);
+        }
+        self.at(&format!("generates {VIDEOS} videos"));
+        let size = Size::of_videos(VIDEOS);
+        let small = filled(self.service, &self.folder.join("small"), size, &mut Vec::new())?;
+        self.at("asks for them");
+        Ok(self.small.get_or_init(|| small))
+    }
+
+    /// Its rates, measured for the first that asks.
+    fn small_rates(&self) -> Result<&Rates> {
+        if let Some(rates) = self.small_rates.get() {
+            return Ok(rates);
+        }
+        let (rates, _) = rates_of(self.service, self.small()?)?;
+        Ok(self.small_rates.get_or_init(|| rates))
+    }
+}
+
+/// Measures everything, or the groups whose name contains `only`. `TRIPTYCH_BENCH_VIDEOS` is how many videos, comments and
+/// subscriptions the large stores have, if not a million.
 ///
 /// # Errors
-/// If the service does not build, start or answer.
-pub(crate) fn measure() -> Result<Vec<Row>> {
+/// If the service does not build, start or answer, or there is no such group.
+pub(crate) fn measure(only: Option<&str>) -> Result<Vec<Row>> {
     let service = Service::find("video")?;
     let build = ["build", "--release", "--locked", "-p", service.name, "--features", "redb"];
     let built = cargo(&build).status()?;
     ensure!(built.success(), "the service does not build");
     let folder = tempdir_in(target())?;
-    let bar = spinner("video");
-    let at = |what: &str| progress::at(&bar, what);
     let large = match std::env::var("TRIPTYCH_BENCH_VIDEOS") {
         Ok(number) => number.parse()?,
         Err(_) => VIDEOS * TIMES,
     };
+    let machine = Machine {
+        service,
+        folder: folder.path(),
+        large,
+        small: OnceCell::new(),
+        small_rates: OnceCell::new(),
+        bar: spinner("video"),
+    };
+    report::of_groups(&STEPS, only, |step| step(&machine))
+}
+
+/// Lists and searches of very many videos, against those of a few.
+fn many_videos(machine: &Machine<'_>) -> Result<Vec<Row>> {
+    let Machine { service, folder, large, .. } = *machine;
+    let small = machine.small_rates()?;
     let mut rows = Vec::new();
-    at(&format!("generates {VIDEOS} videos"));
-    let few = Size::of_videos(VIDEOS);
-    let small = filled(service, &folder.path().join("small"), few, &mut Vec::new())?;
-    at("asks for them, and bare hyper for the same");
-    rows.extend(beside_bare(service, &small)?);
-    let (small_rates, _) = rates_of(service, &small)?;
-    let few_threads = comments::measure(service, &small, comments::FEW_PAGE)?;
-    at(&format!("generates {large} videos"));
-    let store = filled(service, &folder.path().join("large"), Size::of_videos(large), &mut rows)?;
-    at("asks for those");
+    machine.at(&format!("generates {large} videos"));
+    let store = filled(service, &folder.join("large"), Size::of_videos(large), &mut rows)?;
+    machine.at("asks for those");
     let (rates, resident) = rates_of(service, &store)?;
-    rows.extend(scaled(&small_rates, &rates, large));
+    rows.extend(scaled(small, &rates, large));
     rows.push(Row {
         what: format!(
             "video-api: servers of {large} videos and their comments in 2 GiB, after all lists and searches"
@@ -121,23 +193,22 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
         expected: Some(1.0),
     });
     std::fs::remove_dir_all(&store.data)?;
-    at(&format!("generates {large} threads of comments about one video"));
-    let busy = Size { threads: large, ..few };
-    let store = filled(service, &folder.path().join("busy"), busy, &mut Vec::new())?;
-    at("asks for those");
-    let many_threads = comments::measure(service, &store, comments::MANY_PAGE)?;
-    rows.extend(comments::scaled(&few_threads, &many_threads, large));
-    at("removes all that hangs on a channel");
+    Ok(rows)
+}
+
+/// Lists and searches of very many threads of one video against those of a few, and the removal of all of them.
+fn many_threads(machine: &Machine<'_>) -> Result<Vec<Row>> {
+    let Machine { service, folder, large, .. } = *machine;
+    let few = comments::measure(service, machine.small()?, comments::FEW_PAGE)?;
+    machine.at(&format!("generates {large} threads of comments about one video"));
+    let busy = Size { threads: large, ..Size::of_videos(VIDEOS) };
+    let store = filled(service, &folder.join("busy"), busy, &mut Vec::new())?;
+    machine.at("asks for those");
+    let many = comments::measure(service, &store, comments::MANY_PAGE)?;
+    let mut rows = comments::scaled(&few, &many, large);
+    machine.at("removes all that hangs on a channel");
     rows.push(cascade::measure(service, &store, busy)?);
     std::fs::remove_dir_all(&store.data)?;
-    at(&format!("generates {large} subscriptions"));
-    rows.extend(subscriptions::measure(service, folder.path(), large)?);
-    at("writes comments");
-    rows.push(comments::writers(service, &folder.path().join("writers"))?);
-    at("converts captions");
-    rows.push(captions::measure(service, &folder.path().join("captions"))?);
-    at("asks Prism");
-    rows.push(peer(service, &small.data, &small_rates)?);
     Ok(rows)
 }
 
