@@ -129,10 +129,11 @@ impl VideoApi {
         let now = self.0.clock.now();
         let mut ended = false;
         loop {
-            let (any, more) = run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
-                let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
-                Ok::<_, Error>((!tx.is_read_only(), more))
-            })?;
+            let (any, more) =
+                run_blocking(store, &mut self.background_ids(), ATTEMPTS_MAX, |tx, _| {
+                    let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
+                    Ok::<_, Error>((!tx.is_read_only(), more))
+                })?;
             ended |= any;
             if !more {
                 return Ok(ended);
@@ -172,8 +173,10 @@ impl VideoApi {
     fn sweep(&self, store: &dyn KeyValue) {
         let blobs = &*self.0.blobs;
         let goes_on = || self.goes_on();
-        let swept = media::sweep(store, blobs, &mut self.ids(), &goes_on)
-            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.ids(), &goes_on));
+        let swept =
+            media::sweep(store, blobs, &mut self.background_ids(), &goes_on).and_then(|_| {
+                crate::picture::sweep(store, blobs, &mut self.background_ids(), &goes_on)
+            });
         if let Err(error) = self.sweep_rows(store) {
             tracing::warn!(%error, "rows of what was deleted are swept again later");
         }
@@ -192,7 +195,7 @@ impl VideoApi {
         let step = || {
             // Reads that a step has disturbed are made again first.
             drop(self.0.closing_turn.write());
-            run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
+            run_blocking(store, &mut self.background_ids(), ATTEMPTS_MAX, |tx, _| {
                 tx.set_durability(Durability::Process);
                 cascade::sweep(tx)
             })

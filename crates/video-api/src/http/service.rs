@@ -37,6 +37,8 @@ pub(super) struct Inner {
     pub(super) blobs: Arc<dyn Blobs>,
     pub(super) clock: Arc<dyn Clock>,
     ids: SharedIds,
+    /// Those of the work in the background: which ids requests draw does not hang on when that comes.
+    background_ids: SharedIds,
     pub(super) upkeep: Arc<Upkeep>,
     pub(super) strict: bool,
     pub(super) external_url: Option<String>,
@@ -138,7 +140,7 @@ impl Builder {
 
     /// The service.
     #[must_use]
-    pub fn build(self) -> VideoApi {
+    pub fn build(mut self) -> VideoApi {
         let started = Timestamp::from_millis(self.clock.now().millis());
         VideoApi(Arc::new(Inner {
             started,
@@ -148,6 +150,7 @@ impl Builder {
             led_to: ShardedCache::new(LED_TO_BYTES_MAX),
             blobs: self.blobs,
             clock: self.clock,
+            background_ids: SharedIds::new(Box::new(self.ids.fork())),
             ids: SharedIds::new(self.ids),
             strict: self.strict,
             external_url: self.external_url,
@@ -192,6 +195,11 @@ impl VideoApi {
     /// The generator, for one request.
     pub(super) fn ids(&self) -> SharedIds {
         self.0.ids.clone()
+    }
+
+    /// The generator of the work in the background.
+    pub(super) fn background_ids(&self) -> SharedIds {
+        self.0.background_ids.clone()
     }
 }
 
