@@ -36,9 +36,9 @@ const LOADED: Duration = Duration::from_secs(60);
 const TURNS: Duration = Duration::from_secs(4 * MANY_TABS);
 /// Profiles and extensions that come and go.
 const NAMES: [&str; 3] = ["one", "two", "three"];
-/// Operations that a browser refuses where there is no page to go to, nothing to discard any more or nothing to bring back.
-const REFUSED_AT_TIMES: [&str; 4] =
-    ["tabs.goBack", "tabs.goForward", "tabs.discard", "sessions.restore"];
+/// Operations that a browser refuses where there is no page to go to or that may be zoomed, nothing to discard any more or nothing to bring back.
+const REFUSED_AT_TIMES: [&str; 5] =
+    ["tabs.goBack", "tabs.goForward", "tabs.discard", "tabs.setZoom", "sessions.restore"];
 /// Tabs of a window, and bytes of a page, of which no batch holds all.
 const MANY_TABS: u64 = 1_001;
 const LONG_PAGE: usize = 1_200_000;
