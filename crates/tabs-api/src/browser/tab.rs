@@ -244,6 +244,8 @@ pub struct Tab {
     pub is_fresh: bool,
     /// True if the user sent it where it goes: with the page the openers of its window are forgotten.
     pub forgets_openers: bool,
+    /// True if it was opened for the user to type in, at the end of this strip: its opener counts until another tab is active.
+    pub is_typed: bool,
     /// True if the title is only the address, as long as the page has given none.
     pub title_is_address: bool,
     /// True if its page waits to load until the tab is shown in a window that comes to the front.
@@ -309,6 +311,7 @@ impl Tab {
             document: 0,
             is_fresh: true,
             forgets_openers: false,
+            is_typed: false,
             title_is_address: false,
             waits_to_load: false,
             has_alert: false,

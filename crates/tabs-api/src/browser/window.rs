@@ -169,9 +169,15 @@ impl Window {
 
     /// Makes another tab active in place of one that leaves: of those that were highlighted with it the leftmost, else a successor.
     pub fn hand_over(&mut self, successor: Option<TabId>) {
-        let mate = self.tabs.iter().find(|tab| self.highlighted.contains(tab)).copied();
-        self.active = mate.or(successor);
+        self.active = self.first_highlighted().or(successor);
         self.highlighted.extend(self.active);
+        self.anchor = None;
+    }
+
+    /// The leftmost of its highlighted tabs.
+    #[must_use]
+    pub fn first_highlighted(&self) -> Option<TabId> {
+        self.tabs.iter().find(|tab| self.highlighted.contains(tab)).copied()
     }
 
     /// The index of a tab.

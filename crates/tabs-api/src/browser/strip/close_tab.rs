@@ -4,6 +4,7 @@
 use crate::browser::Browser;
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Event;
+use crate::browser::strip::removal::Removal;
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
@@ -45,11 +46,11 @@ impl Browser {
             self.end_document(*id, UnloadReason::Gone);
             let group = self.tab(*id)?.group;
             self.clear_pin_and_group(*id, tabs)?;
-            let removal = self.remove_from_strip(*id, group)?;
-            removals.push(removal);
+            removals.push(self.remove_from_strip(*id, group)?);
             self.forget_tab(*id);
             if last == Some(id) {
-                self.show_groups_of_highlighted(&removal)?;
+                let active = self.window(window)?.active;
+                self.show_groups_of_highlighted(&Removal::of_all(&removals, window, active))?;
             }
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         }

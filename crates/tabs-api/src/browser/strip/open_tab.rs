@@ -82,7 +82,7 @@ impl Browser {
         let id = self.add_tab(window);
         let tab = self.tab_mut(id)?;
         tab.opener = active;
-        tab.forgets_openers = true;
+        (tab.forgets_openers, tab.is_typed) = (true, true);
         self.load_first_page(id, NEW_TAB);
         self.insert_opened(id, window, None, true)?;
         Ok(id)
@@ -248,7 +248,9 @@ impl Browser {
     /// first page alone, and the others become tabs of a normal window.
     pub(super) fn open_pages(&mut self, window: WindowId, urls: &[String]) -> Result<TabId, Error> {
         let Some((url, others)) = urls.split_first() else {
-            return self.open_pages(window, &[NEW_TAB.to_owned()]);
+            let first = self.open_pages(window, &[NEW_TAB.to_owned()])?;
+            self.tab_mut(first)?.is_typed = true;
+            return Ok(first);
         };
         let first = self.add_tab(window);
         self.load_first_page(first, url);

@@ -12,7 +12,8 @@ impl Browser {
         if tab.pinned == pinned {
             return Ok(());
         }
-        let (window, group) = (self.window(tab.window)?, tab.group.filter(|_| pinned));
+        let (window, own) = (self.window(tab.window)?, tab.group);
+        let group = own.filter(|_| pinned);
         let border = self.strips.clamped(&window.without(&[id]), true, usize::MAX);
         self.tab_mut(id)?.pinned = pinned;
         // One change is told after the other: as it is pinned, it is still in its group.
@@ -22,7 +23,7 @@ impl Browser {
             let leaving = Change { group: Some(GROUP_ID_NONE), ..Change::default() };
             self.emit_updated_as_at(id, border, leaving)?;
         }
-        self.move_to_index(id, border)?;
+        self.move_to_index(id, border, &[(id, own)])?;
         if let Some(group) = group {
             self.drop_group_if_empty(group);
         }

@@ -91,9 +91,23 @@ impl Browser {
         Ok(state.active)
     }
 
-    /// Shows the groups of the tabs that are highlighted after a removal, also where they were before: the browser selects them anew.
+    /// True if highlighted tabs stand elsewhere, or are others, once these have left.
+    pub(in crate::browser) fn shifts_highlight_by_leaving(
+        &self,
+        window: WindowId,
+        leaving: &[TabId],
+    ) -> Result<bool, Error> {
+        let state = self.window(window)?;
+        Ok(state.without(leaving).selected_places() != state.selected_places())
+    }
+
+    /// Shows the groups of the tabs that are highlighted after a removal, also where they were before, if it made others of them or brought them to
+    /// other places: the browser selects them anew then.
     pub(super) fn show_groups_of_highlighted(&mut self, removal: &Removal) -> Result<(), Error> {
-        self.expand_around_highlighted(removal.window, None)
+        if removal.next.is_some() || removal.shifts_highlight {
+            self.expand_around_highlighted(removal.window, &[])?;
+        }
+        Ok(())
     }
 
     /// Tells what a tab's leaving did to those that stay.

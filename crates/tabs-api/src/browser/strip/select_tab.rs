@@ -56,11 +56,12 @@ impl Browser {
         let window = self.tab(active)?.window;
         let state = self.window_mut(window)?;
         let is_new_active = state.active != Some(active);
-        let is_new_set = state.highlighted != highlighted;
+        let is_new_anchor = state.anchor.or(state.active) != Some(active);
+        let is_new_set = state.highlighted != highlighted || is_new_anchor;
         state.highlighted = highlighted;
         state.anchor = None;
         if is_new_active || is_new_set {
-            self.expand_around_highlighted(window, None)?;
+            self.expand_around_highlighted(window, &[])?;
         }
         self.note_hidden(window, active);
         self.window_mut(window)?.active = Some(active);
@@ -103,6 +104,7 @@ impl Browser {
             if state.active != Some(*id) && state.highlighted.remove(id) {
                 // A range begins at the active one again where that was its beginning.
                 state.anchor = state.anchor.filter(|anchor| anchor != id);
+                self.expand_around_highlighted(window, &[])?;
                 self.emit_highlighted(window);
             }
         }
@@ -118,8 +120,9 @@ impl Browser {
         self.run_shown_page(id)
     }
 
-    /// Notes that the active tab of a window is hidden from now on, where another one takes its place.
-    pub(super) fn note_hidden(&mut self, window: WindowId, next: TabId) {
+    /// Notes that the active tab of a window is hidden from now on, where another one takes its place. One that was opened as if its address had been
+    /// typed forgets its opener.
+    pub(in crate::browser) fn note_hidden(&mut self, window: WindowId, next: TabId) {
         let now = self.now;
         let former = self.strips.window(window).and_then(|window| window.active);
         let Some(former) = former.filter(|tab| *tab != next) else { return };
@@ -128,6 +131,9 @@ impl Browser {
         }
         if let Some(tab) = self.strips.tab_mut(former) {
             (tab.hidden_at, tab.was_active) = (now, true);
+            if tab.is_typed && tab.opener.take().is_some() {
+                self.dirty.note_tab(former);
+            }
         }
         self.end_alert(former);
     }

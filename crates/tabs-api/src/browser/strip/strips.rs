@@ -13,6 +13,8 @@ pub(crate) struct Strips {
     windows: BTreeMap<WindowId, Window>,
     tabs: HashMap<TabId, Tab>,
     groups: BTreeMap<GroupId, Group>,
+    /// Their order: one that comes into a window is the last.
+    group_order: Vec<GroupId>,
 }
 
 impl Strips {
@@ -39,7 +41,8 @@ impl Strips {
         for tab in tabs.values_mut() {
             tab.group = tab.group.filter(|group| groups.contains_key(group));
         }
-        Self { windows, tabs, groups }
+        let group_order = groups.keys().copied().collect();
+        Self { windows, tabs, groups, group_order }
     }
 
     pub(crate) fn tab(&self, id: TabId) -> Option<&Tab> {
@@ -101,16 +104,20 @@ impl Strips {
         self.groups.get_mut(&id)
     }
 
-    /// Groups in the order of their creation.
+    /// Groups in the order in which they came into their windows.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &Group> {
-        self.groups.values()
+        self.group_order.iter().filter_map(|id| self.groups.get(id))
     }
 
     pub(in crate::browser) fn add_group(&mut self, group: Group) {
-        self.groups.insert(group.id, group);
+        let id = group.id;
+        if self.groups.insert(id, group).is_none() {
+            self.group_order.push(id);
+        }
     }
 
     pub(in crate::browser) fn remove_group(&mut self, id: GroupId) -> Option<Group> {
+        self.group_order.retain(|group| *group != id);
         self.groups.remove(&id)
     }
 

@@ -26,7 +26,7 @@ impl Strips {
         let openers: Vec<_> = going.iter().filter_map(|tab| tab.opener).collect();
         let opened_by = |openers: &[TabId]| {
             let is_child = |tab: &&Tab| tab.opener.is_some_and(|id| openers.contains(&id));
-            outward().find(is_child).filter(is_open)
+            outward().filter(is_child).find(is_open)
         };
         let stays_here = |tab: &&Tab| tab.window == window.id && !ids.contains(&tab.id);
         let parent = || {

@@ -18,30 +18,39 @@ impl Browser {
     }
 
     /// Shows every group of a window that hides one of its highlighted tabs, in the order of the strip. Whatever changes which tabs these are, or where they
-    /// stand, does so first.
+    /// stand, does so first. A tab that moves into another group or out of one counts for the group given here, which it was in: the strip learns of the
+    /// new one once the tab has moved.
     pub(in crate::browser) fn expand_around_highlighted(
         &mut self,
         window: WindowId,
-        but: Option<TabId>,
+        moving: &[(TabId, Option<GroupId>)],
     ) -> Result<(), Error> {
         let state = self.window(window)?;
-        let is_shown = |id: &&TabId| state.highlighted.contains(id) && but != Some(**id);
-        let highlighted: Vec<_> = state.tabs.iter().filter(is_shown).copied().collect();
-        highlighted.into_iter().try_for_each(|id| self.expand_around(id))
+        let is_highlighted = |id: &&TabId| state.highlighted.contains(id);
+        let group_of = |id: &TabId| {
+            let left = moving.iter().find(|(tab, _)| tab == id).map(|(_, left)| *left);
+            left.unwrap_or_else(|| self.strips.tab(*id)?.group)
+        };
+        let shown: Vec<_> = state.tabs.iter().filter(is_highlighted).filter_map(group_of).collect();
+        shown.into_iter().for_each(|group| self.expand(group));
+        Ok(())
     }
 
     /// Shows the group of a tab that becomes active.
     pub(in crate::browser) fn expand_around(&mut self, id: TabId) -> Result<(), Error> {
-        let Some(id) = self.tab(id)?.group else {
-            return Ok(());
-        };
+        if let Some(group) = self.tab(id)?.group {
+            self.expand(group);
+        }
+        Ok(())
+    }
+
+    fn expand(&mut self, id: GroupId) {
         let Some(group) = self.strips.group_mut(id).filter(|group| group.collapsed) else {
-            return Ok(());
+            return;
         };
         group.collapsed = false;
         let group = group.clone();
         self.emit(Event::GroupUpdated(group));
         self.set_collapsed(id, false);
-        Ok(())
     }
 }

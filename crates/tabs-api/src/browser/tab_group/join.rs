@@ -133,8 +133,9 @@ impl Browser {
         let (rightward, leftward): (Vec<_>, Vec<_>) = joining.into_iter().partition(goes_right);
         // From the far end inwards, so that no tab pushes one that has its place already.
         let told: Vec<_> = rightward.into_iter().rev().chain(leftward).collect();
+        let moving: Vec<_> = told.iter().map(|joining| (joining.tab, joining.left)).collect();
         for (place, Joining { tab, left, to }) in told.iter().enumerate() {
-            self.move_to_index(*tab, *to)?;
+            self.move_to_index(*tab, *to, moving.get(place..).unwrap_or_default())?;
             let others = told.iter().skip(place + 1);
             if let Some(left) =
                 left.filter(|left| others.clone().all(|other| other.left != Some(*left)))

@@ -22,7 +22,7 @@ impl Browser {
         self.tab_mut(id)?.group = None;
         let change = Change { group: Some(GROUP_ID_NONE), ..Change::default() };
         self.emit_updated_as_at(id, to, change)?;
-        self.move_to_index(id, to)?;
+        self.move_to_index(id, to, &[(id, Some(group))])?;
         self.drop_group_if_empty(group);
         Ok(())
     }

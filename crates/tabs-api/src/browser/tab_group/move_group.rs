@@ -28,9 +28,9 @@ impl Browser {
                 members.first().and_then(|first| self.strips.window(target)?.index_of(*first));
             if first != Some(at) {
                 self.move_side_by_side(&members, at)?;
-                self.emit(Event::GroupMoved(group.clone()));
+                self.emit(Event::GroupMoved(self.group(group.id.0)?.clone()));
             }
-            return Ok(group.clone());
+            return Ok(self.group(group.id.0)?.clone());
         }
         self.move_group_across(group, &members, target, at)
     }
@@ -50,6 +50,8 @@ impl Browser {
         let next = self.hand_over_before_leaving(group.window, members)?;
         if let Some(next) = next {
             self.expand_around(next)?;
+        } else if self.shifts_highlight_by_leaving(group.window, members)? {
+            self.expand_around_highlighted(group.window, &[])?;
         }
         let left = members.iter().rev().map(|id| self.take_out_with_group(*id));
         let left = left.map(|removal| Ok(removal?.handed_over_to(next)));
@@ -60,6 +62,7 @@ impl Browser {
             self.attach(*id, target, Some(index))?;
             self.tab_mut(*id)?.group = Some(group.id);
             if active == Some(*id) {
+                self.note_hidden(target, *id);
                 let state = self.window_mut(target)?;
                 state.active = active;
                 state.highlighted = active.into_iter().collect();

@@ -68,18 +68,10 @@ impl Browser {
         self.select(*held, tabs.iter().copied().collect())
     }
 
-    /// Takes hold of a tab among those that are highlighted. Where a range begins at another one that is told, though nothing else is new.
+    /// Takes hold of a tab among those that are highlighted.
     #[cfg(feature = "replay")] // Others name where tabs end; the recorded pointer alone takes hold before it moves.
     pub(crate) fn take_hold(&mut self, held: TabId, tabs: BTreeSet<TabId>) -> Result<(), Error> {
-        let window = self.window(self.tab(held)?.window)?;
-        let is_range = window.anchor.is_some_and(|anchor| anchor != held);
-        let is_same = window.active == Some(held) && window.highlighted == tabs;
-        let window = window.id;
-        self.select(held, tabs)?;
-        if is_range && is_same {
-            self.emit_highlighted(window);
-        }
-        Ok(())
+        self.select(held, tabs)
     }
 
     fn in_strip_order(&self, tabs: &[TabId]) -> Result<Vec<TabId>, Error> {

@@ -21,12 +21,12 @@ impl Browser {
         if state.kind != WindowKind::Normal {
             return Err(Error::NotNormalWindow);
         }
-        let without = state.without(&[id]);
-        let index = self.strips.clamped(&without, false, index.unwrap_or(usize::MAX));
-        if self.strips.group_around(&without, index).is_some() {
+        // It is judged by the strip as it is, where it is this tab's own.
+        let index = self.strips.clamped(state, false, index.unwrap_or(usize::MAX));
+        if self.strips.group_around(state, index).is_some() {
             return Err(Error::GroupContinuity);
         }
-        if self.tab(id)?.window == target && without.tabs.is_empty() {
+        if self.tab(id)?.window == target && state.tabs.len() == 1 {
             return Ok(());
         }
         self.transfer(id, target, Some(index))
@@ -100,7 +100,8 @@ impl Browser {
         self.clear_pin_and_group(id, &[])?;
         let removal = self.remove_from_strip(id, group)?;
         // What opened it stays behind.
-        self.tab_mut(id)?.opener = None;
+        let tab = self.tab_mut(id)?;
+        (tab.opener, tab.is_typed) = (None, false);
         Ok(removal)
     }
 

@@ -19,12 +19,7 @@ impl Browser {
             let group = Some(new_group.map_or(GROUP_ID_NONE, |group| group.0));
             self.emit_updated_as_at(id, to, Change { group, ..Change::default() })?;
         }
-        let window = self.tab(id)?.window;
-        if self.shifts_highlight(id, to)? {
-            // The tab itself has not come into another group yet.
-            self.expand_around_highlighted(window, Some(id).filter(|_| new_group != group))?;
-        }
-        self.move_to_index(id, to)?;
+        self.move_to_index(id, to, &[(id, group)])?;
         if new_group != group && self.is_active(id) {
             self.expand_around(id)?;
         }
@@ -32,14 +27,6 @@ impl Browser {
             self.drop_group_if_empty(group);
         }
         Ok(())
-    }
-
-    /// True if a move within the strip brings a highlighted tab to another place.
-    fn shifts_highlight(&self, id: TabId, to: usize) -> Result<bool, Error> {
-        let mut state = self.window(self.tab(id)?.window)?.clone();
-        let before = state.selected_places();
-        state.reposition(id, to);
-        Ok(state.selected_places() != before)
     }
 
     /// The group of a tab that comes to stand at `to` in a strip without it: the one around, or its own where that one is beside it.
@@ -68,9 +55,14 @@ impl Browser {
         Ok(())
     }
 
-    /// Moves a tab within its strip to the index that it would have without itself, and tells so. What it opened gets its own
-    /// opener instead.
-    pub(in crate::browser) fn move_to_index(&mut self, id: TabId, to: usize) -> Result<(), Error> {
+    /// Moves a tab within its strip to the index that it would have without itself, and tells so; where that brings highlighted tabs to other places,
+    /// their groups are shown before, of tabs that are `moving` those that they were in. What it opened gets its own opener instead.
+    pub(in crate::browser) fn move_to_index(
+        &mut self,
+        id: TabId,
+        to: usize,
+        moving: &[(TabId, Option<GroupId>)],
+    ) -> Result<(), Error> {
         let window = self.tab(id)?.window;
         let state = self.window_mut(window)?;
         let from = state.index_of(id).ok_or(Error::NoTab(id.0))?;
@@ -81,6 +73,9 @@ impl Browser {
         state.reposition(id, to);
         let shifts_highlight = state.selected_places() != before;
         self.pass_on_openers(id);
+        if shifts_highlight {
+            self.expand_around_highlighted(window, moving)?;
+        }
         self.emit(Event::TabMoved { tab: id.0, window: window.0, from, to });
         if shifts_highlight {
             self.emit_highlighted(window);
@@ -100,7 +95,7 @@ impl Browser {
             (at..).zip(tabs.iter().copied()).partition(goes_right);
         // From the far end inwards, so that no tab pushes one that has its place already.
         for (target, tab) in rightward.into_iter().rev().chain(leftward) {
-            self.move_to_index(tab, target)?;
+            self.move_to_index(tab, target, &[])?;
         }
         Ok(())
     }
