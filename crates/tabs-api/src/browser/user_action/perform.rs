@@ -12,7 +12,7 @@ use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
-use crate::url::{NEW_TAB, resolve};
+use crate::url::resolve;
 
 impl Browser {
     pub(super) fn perform(&mut self, action: UserAction) -> Result<Value, Error> {
@@ -44,7 +44,7 @@ impl Browser {
             UserAction::NewWindow { incognito } => {
                 let window =
                     self.open_window(WindowKind::Normal, incognito, WindowPlacement::default())?;
-                self.fill_window(window, &[NEW_TAB.to_owned()])?;
+                self.fill_window(window, &[])?;
                 self.give_focus(window);
                 return Ok(json!({ "windowId": window.0 }));
             }
