@@ -37,6 +37,12 @@ pub enum Error {
     /// There is no window at all.
     #[error("No current window")]
     NoCurrentWindow,
+    /// A window without tabs, where the active one is meant.
+    #[error("No selected tab")]
+    NoSelectedTab,
+    /// A capture of a window without tabs.
+    #[error("No active web contents to capture")]
+    NoActivePage,
     /// No window of the types asked for ever had the focus.
     #[error("No last-focused window")]
     NoLastFocusedWindow,

@@ -74,7 +74,7 @@ impl Browser {
         window: WindowId,
         format: ImageFormat,
     ) -> Result<RequestId, Error> {
-        let active = self.window(window)?.active.ok_or(Error::NoCurrentWindow)?;
+        let active = self.window(window)?.active.ok_or(Error::NoActivePage)?;
         self.check_capture(extension, active)?;
         // The browser draws no page that came while its window was in the background.
         if self.compat == Compat::Browser && !self.tab(active)?.was_shown {
