@@ -273,6 +273,9 @@ pub enum Error {
     /// A session that is not there.
     #[error("Invalid session id: \"{0}\".")]
     NoSession(String),
+    /// A session of another device, in a browser that knows none.
+    #[error("Synced sessions are not available.")]
+    NoSync,
     /// A window came back, and the browser does not tell which.
     #[error("No active tab.")]
     NoActiveTab,
