@@ -156,6 +156,12 @@ pub enum Error {
     /// A page of the browser's own.
     #[error("Cannot access a chrome:// URL")]
     BrowserPage,
+    /// The shop of extensions, which none of them touches.
+    #[error("The extensions gallery cannot be scripted.")]
+    Gallery,
+    /// A page of another extension.
+    #[error("Cannot access a chrome-extension:// URL of different extension")]
+    OtherExtension,
     /// A page without a language.
     #[error("Language detection is not supported for this page.")]
     NoLanguage,
@@ -181,6 +187,9 @@ pub enum Error {
     /// A page that was not drawn yet.
     #[error("Failed to capture tab: image readback failed")]
     NoPicture,
+    /// A capture of a page that is not in memory.
+    #[error("Failed to capture tab: view is invisible")]
+    NoView,
     /// A tab that shows no page.
     #[error("The tab {0} shows no page yet: wait until tabs.onUpdated tells of one.")]
     NoPage(i64),

@@ -9,7 +9,9 @@ use crate::browser::answer::Answer;
 use crate::browser::{Browser, Compat};
 use crate::engine::EngineCommand;
 use crate::error::Error;
+use crate::extension::permission::is_gallery;
 use crate::id::{RequestId, TabId, WindowId};
+use crate::url::root;
 
 /// The number of screenshots that an extension may take in a second (Spec tabs-api §8).
 pub const MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: usize = 2;
@@ -76,6 +78,9 @@ impl Browser {
     ) -> Result<RequestId, Error> {
         let active = self.window(window)?.active.ok_or(Error::NoActivePage)?;
         self.check_capture(extension, active)?;
+        if self.tab(active)?.discarded {
+            return Err(Error::NoView);
+        }
         // The browser draws no page that came while its window was in the background.
         if self.compat == Compat::Browser && !self.tab(active)?.was_shown {
             return Err(Error::NoPicture);
@@ -102,29 +107,25 @@ impl Browser {
         let Some(extension) = self.extensions.get(extension) else {
             return Ok(());
         };
-        if extension.is_invoked_on(id.0, url) {
-            return Ok(());
-        }
-        if !extension.has_all_urls() && !extension.has_active_tab() {
+        let is_invoked = extension.is_invoked_on(id.0, url);
+        if !is_invoked && !extension.has_all_urls() {
             return Err(Error::CapturePermission);
         }
-        if url.is_empty() || url.starts_with("about:") {
-            return Err(Error::NoAccess(String::new()));
+        let origin = root(url);
+        let is_let = is_invoked || extension.may_read(id.0, &origin);
+        let refused = match extension.check_open(&origin) {
+            Ok(()) if is_let => return Ok(()),
+            Ok(()) => extension.no_access(&origin),
+            Err(refused) => refused,
+        };
+        let guarded = ["chrome:", "chrome-extension:", "data:"];
+        let is_guarded =
+            guarded.iter().any(|scheme| url.starts_with(scheme)) || is_gallery(&origin);
+        match refused {
+            _ if is_guarded && is_invoked => Ok(()),
+            _ if is_guarded => Err(Error::NotInvoked),
+            refused => Err(refused),
         }
-        let own = format!("chrome-extension://{}/", extension.id);
-        let is_guarded = ["chrome:", "chrome-extension:", "devtools:", "data:"]
-            .iter()
-            .any(|scheme| url.starts_with(scheme));
-        if is_guarded && !url.starts_with(&own) {
-            return Err(Error::NotInvoked);
-        }
-        if !extension.has_all_urls() {
-            return Err(Error::CapturePermission);
-        }
-        if url.starts_with(&own) || extension.may_read(id.0, url) {
-            return Ok(());
-        }
-        Err(Error::NoAccess(url.to_string()))
     }
 
     pub(super) fn on_captured(&mut self, request: RequestId, picture: Result<String, String>) {
