@@ -287,7 +287,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let gets_focus = focused == Some(true) || comes_to_front && focused.is_none();
     if gets_focus || was.minimized && shows {
         // One that had only given its focus up has it at once.
-        before.focused |= browser.focus().order().first() == Some(&window);
+        before.focused |= !was.minimized && browser.focus().order().first() == Some(&window);
         browser.give_focus(window);
     }
     if is.minimized && shows {
