@@ -88,7 +88,10 @@ impl MatchPattern {
             return None;
         }
         let host = match host.strip_prefix("*.") {
-            Some(parent) => Host::Below(canonical_host(parent)?),
+            Some(parent) => match canonical_host(parent)? {
+                root if root.is_empty() => Host::Any,
+                parent => Host::Below(parent),
+            },
             None if host == "*" => Host::Any,
             None => Host::Exactly(canonical_host(host)?),
         };
@@ -260,15 +263,15 @@ fn canonical_host(host: &str) -> Option<String> {
     if host.is_empty() || host.contains('*') {
         return None;
     }
-    let spaced = host.replace("%20", " ");
-    let host = if spaced.contains(' ') {
-        // A host may hold spaces, which the browser escapes; the rest of it must be one as any other.
-        url::Host::parse(&spaced.replace(' ', "-")).ok()?;
-        spaced.to_ascii_lowercase().replace(' ', "%20")
+    let plain = host.replace("%20", " ").to_ascii_lowercase();
+    let host = if plain.is_ascii() && (plain.contains(' ') || plain.contains("xn--")) {
+        // A host may hold spaces, which the browser escapes, and names that stand for no others; the rest of it must be one as any other.
+        url::Host::parse(&plain.replace(' ', "-").replace("xn--", "xn-")).ok()?;
+        plain.replace(' ', "%20")
     } else {
         url::Host::parse(host).ok()?.to_string()
     };
-    Some(without_dot(&host).to_owned()).filter(|host| !host.is_empty())
+    Some(without_dot(&host).to_owned())
 }
 
 /// True if a glob matches all of a text: `*` is anything; with `rich`, `?` is one character or none, and `\` escapes.

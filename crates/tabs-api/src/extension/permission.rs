@@ -27,8 +27,10 @@ fn is_browser_page(url: &str) -> bool {
 
 /// True for a page of the shop of extensions.
 pub(crate) fn is_gallery(url: &str) -> bool {
-    const HOSTS: [&str; 2] = ["chromewebstore.google.com", "chrome.google.com"];
-    HOSTS.contains(&crate::url::host(url).as_str())
+    let host = crate::url::host(url);
+    ["chromewebstore.google.com", "chrome.google.com"].iter().any(|shop| {
+        host.strip_suffix(shop).is_some_and(|start| start.is_empty() || start.ends_with('.'))
+    })
 }
 
 /// True for a page that extensions may have to do with at all.
