@@ -134,6 +134,11 @@ fn local_number(session: &str) -> Option<i32> {
     session.parse().ok()
 }
 
+/// True for a number that no session has.
+fn names_none(session: Option<&str>) -> bool {
+    session.and_then(local_number).is_some_and(|number| number <= 0)
+}
+
 /// The device and the number of a session of another one.
 pub(super) fn session_elsewhere(session: &str) -> Option<(&str, i32)> {
     let (device, number) = session.split_once('.')?;
