@@ -20,6 +20,14 @@ pub(crate) struct WindowPlacement {
 /// The pixels by which a new window stands further to the right and further down than the last one.
 const NEXT_FURTHER: i64 = 10;
 
+/// The size below which no window of a type goes (measured): one with a strip has room for it.
+const fn least_size(kind: WindowKind) -> (i64, i64) {
+    match kind {
+        WindowKind::Normal => (508, 92),
+        _ => (1, 1),
+    }
+}
+
 impl WindowPlacement {
     /// A place and a size, in whichever state.
     const fn at(place: Bounds) -> Self {
@@ -52,7 +60,10 @@ impl WindowPlacement {
     }
 
     fn apply(self, window: &mut Window) {
-        window.bounds = self.place_from(window.bounds);
+        let Bounds { left, top, width, height } = self.place_from(window.bounds);
+        let (least_across, least_down) = least_size(window.kind);
+        window.bounds =
+            Bounds { left, top, width: width.max(least_across), height: height.max(least_down) };
         if let Some(asked) = self.state {
             window.state = window.state.changed_to(&asked);
         }
@@ -113,7 +124,7 @@ impl Browser {
     /// The place of a window as it is to be seen: one that fills the screen, or is as large as it can be, is all over it.
     fn place_now(&self, window: &Window) -> Bounds {
         let state = window.state;
-        if state.minimized || !state.fullscreen && !state.maximized {
+        if !state.fullscreen && !state.maximized {
             return window.bounds;
         }
         Bounds { left: 0, top: 0, width: self.screen.width, height: self.screen.height }
@@ -138,10 +149,15 @@ impl Browser {
     ) -> Result<(), Error> {
         let place = self.place_now(self.window(id)?);
         let window = self.window_mut(id)?;
+        let restored = window.bounds;
         if placement.has_place() || placement.has_size() {
             window.bounds = place;
         }
         placement.apply(window);
+        if window.state.maximized {
+            // One that is as large as it can be keeps the place that it has when it no longer is.
+            window.bounds = restored;
+        }
         self.dirty.note_window(id);
         Ok(())
     }
