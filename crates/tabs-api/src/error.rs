@@ -37,6 +37,12 @@ pub enum Error {
     /// There is no window at all.
     #[error("No current window")]
     NoCurrentWindow,
+    /// A window without tabs, where the active one is meant.
+    #[error("No selected tab")]
+    NoSelectedTab,
+    /// A capture of a window without tabs.
+    #[error("No active web contents to capture")]
+    NoActivePage,
     /// No window of the types asked for ever had the focus.
     #[error("No last-focused window")]
     NoLastFocusedWindow,
@@ -150,6 +156,12 @@ pub enum Error {
     /// A page of the browser's own.
     #[error("Cannot access a chrome:// URL")]
     BrowserPage,
+    /// The shop of extensions, which none of them touches.
+    #[error("The extensions gallery cannot be scripted.")]
+    Gallery,
+    /// A page of another extension.
+    #[error("Cannot access a chrome-extension:// URL of different extension")]
+    OtherExtension,
     /// A page without a language.
     #[error("Language detection is not supported for this page.")]
     NoLanguage,
@@ -175,6 +187,9 @@ pub enum Error {
     /// A page that was not drawn yet.
     #[error("Failed to capture tab: image readback failed")]
     NoPicture,
+    /// A capture of a page that is not in memory.
+    #[error("Failed to capture tab: view is invisible")]
+    NoView,
     /// A tab that shows no page.
     #[error("The tab {0} shows no page yet: wait until tabs.onUpdated tells of one.")]
     NoPage(i64),
@@ -267,6 +282,9 @@ pub enum Error {
     /// A session that is not there.
     #[error("Invalid session id: \"{0}\".")]
     NoSession(String),
+    /// A session of another device, in a browser that knows none.
+    #[error("Synced sessions are not available.")]
+    NoSync,
     /// A window came back, and the browser does not tell which.
     #[error("No active tab.")]
     NoActiveTab,

@@ -20,7 +20,7 @@ pub enum JsValue {
     String(String),
     /// A list.
     Array(Vec<Self>),
-    /// Names and values in the order in which they were written.
+    /// Names and values in the order in which they were written, indices first.
     Object(Vec<(String, Self)>),
     /// A function, which cannot travel.
     Function,
@@ -76,6 +76,8 @@ impl JsValue {
             Self::Undefined => "undefined",
             Self::Null => "null",
             Self::Bool(_) => "boolean",
+            // The zero below zero is taken for a whole number, and not called one.
+            Self::Number(number) if *number == 0.0 && number.is_sign_negative() => "number",
             Self::Number(_) if self.integer().is_some() => "integer",
             Self::Number(_) => "number",
             Self::String(_) => "string",
@@ -114,7 +116,7 @@ impl JsValue {
         Number::from_f64(*number).map_or(Value::Null, Value::Number)
     }
 
-    /// The same value with `{"$js": "undefined" | "NaN" | "Infinity" | "function"}` read as what it names, as the lab writes it.
+    /// The same value with `{"$js": "undefined" | "NaN" | "Infinity" | "-Infinity" | "-0" | "function"}` read as what it names, as the lab writes it.
     #[must_use]
     pub fn with_special_values(self) -> Self {
         match self {
@@ -125,6 +127,7 @@ impl JsValue {
                 [(key, Self::String(name))] if key == "$js" => match name.as_str() {
                     "NaN" => Self::Number(f64::NAN),
                     "Infinity" => Self::Number(f64::INFINITY),
+                    "-Infinity" => Self::Number(f64::NEG_INFINITY),
                     "-0" => Self::Number(-0.0),
                     "function" => Self::Function,
                     _ => Self::Undefined,
@@ -145,6 +148,12 @@ impl<'de> Deserialize<'de> for JsValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Reader)
     }
+}
+
+/// The index that a key is: a number as it is written, below the greatest of 32 bits.
+fn index_of_key(key: &str) -> Option<u32> {
+    let index = key.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
+    (index.to_string() == key).then_some(index)
 }
 
 struct Reader;
@@ -203,6 +212,8 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(member) = members.next_entry()? {
             all.push(member);
         }
+        // An object has the keys that are indices first, by their number.
+        all.sort_by_key(|(key, _): &(String, _)| index_of_key(key).unwrap_or(u32::MAX));
         Ok(JsValue::Object(all))
     }
 }
@@ -219,6 +230,14 @@ mod tests {
             ("a".to_owned(), JsValue::Array(vec![JsValue::Null, JsValue::Number(1.5)])),
         ];
         assert_eq!(value, JsValue::Object(expected));
+    }
+
+    #[test]
+    fn keys_that_are_indices_come_first() {
+        let value: JsValue = serde_json::from_str(r#"{"a": 1, "10": 1, "02": 1, "2": 1}"#).unwrap();
+        let JsValue::Object(members) = value else { unreachable!() };
+        let keys: Vec<_> = members.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["2", "10", "a", "02"]);
     }
 
     #[test]

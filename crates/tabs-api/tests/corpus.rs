@@ -128,9 +128,9 @@ impl Symbols {
             return format!("{start}$BYTES");
         }
         let (mut out, mut digits) = (String::new(), String::new());
-        for character in text.chars().chain(std::iter::once('\0')) {
-            if character.is_ascii_digit() {
-                digits.push(character);
+        for character in text.chars().map(Some).chain(std::iter::once(None)) {
+            if let Some(digit) = character.filter(char::is_ascii_digit) {
+                digits.push(digit);
                 continue;
             }
             let name = digits
@@ -140,9 +140,7 @@ impl Symbols {
                 .filter(|_| digits.len() >= 6);
             out.push_str(&name.map_or_else(|| digits.clone(), |name| format!("${name}")));
             digits.clear();
-            if character != '\0' {
-                out.push(character);
-            }
+            out.extend(character);
         }
         out
     }

@@ -9,7 +9,9 @@ use crate::browser::answer::Answer;
 use crate::browser::{Browser, Compat};
 use crate::engine::EngineCommand;
 use crate::error::Error;
+use crate::extension::permission::is_gallery;
 use crate::id::{RequestId, TabId, WindowId};
+use crate::url::root;
 
 /// The number of screenshots that an extension may take in a second (Spec tabs-api §8).
 pub const MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: usize = 2;
@@ -32,6 +34,28 @@ struct Calls {
 pub(super) struct Captures {
     recent: HashMap<String, Calls>,
     under_way: BTreeSet<RequestId>,
+    waiting: Vec<Waiting>,
+}
+
+/// A picture of a page that is not to be seen yet.
+#[derive(Debug)]
+struct Waiting {
+    request: RequestId,
+    tab: TabId,
+    /// The number of the navigation that the page came with.
+    page: u64,
+    format: ImageFormat,
+}
+
+/// The light that a picture of a page needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Light {
+    /// The browser draws the page.
+    On,
+    /// It does once the window is to be seen.
+    Later,
+    /// It draws no page that came while its window was in the background.
+    Never,
 }
 
 impl Captures {
@@ -74,18 +98,60 @@ impl Browser {
         window: WindowId,
         format: ImageFormat,
     ) -> Result<RequestId, Error> {
-        let active = self.window(window)?.active.ok_or(Error::NoCurrentWindow)?;
+        let active = self.window(window)?.active.ok_or(Error::NoActivePage)?;
         self.check_capture(extension, active)?;
-        // The browser draws no page that came while its window was in the background.
-        if self.compat == Compat::Browser && !self.tab(active)?.was_shown {
+        if self.tab(active)?.discarded {
+            return Err(Error::NoView);
+        }
+        let light = self.light_of(active);
+        if light == Light::Never {
             return Err(Error::NoPicture);
         }
-        let view = self.view(active).ok_or(Error::NoTab(active.0))?;
         let request = self.next_request();
+        let page = self.tab(active)?.document_load;
+        self.captures.waiting.push(Waiting { request, tab: active, page, format });
+        self.take_pictures();
+        Ok(request)
+    }
+
+    /// The light on the page of a tab. Under the specification every page can be drawn.
+    fn light_of(&self, id: TabId) -> Light {
+        let tab = self.strips.tab(id);
+        let Some((tab, window)) = tab.and_then(|tab| Some((tab, self.strips.window(tab.window)?)))
+        else {
+            return Light::Never;
+        };
+        match self.compat {
+            Compat::Spec => Light::On,
+            Compat::Browser if tab.was_shown && !window.is_minimized() => Light::On,
+            Compat::Browser if tab.was_shown || tab.is_laid_out => Light::Later,
+            Compat::Browser => Light::Never,
+        }
+    }
+
+    /// Takes the pictures that wait, of pages that are to be seen by now. Nobody waits for a page that is left or hidden.
+    pub(super) fn take_pictures(&mut self) {
+        for waiting in std::mem::take(&mut self.captures.waiting) {
+            let tab = self.strips.tab(waiting.tab);
+            let is_there = tab.is_some_and(|tab| tab.document_load == waiting.page);
+            let light = self.light_of(waiting.tab);
+            if !is_there || !self.is_active(waiting.tab) || light == Light::Never {
+                self.answer(waiting.request, Err(Error::NoPicture));
+            } else if light == Light::Later {
+                self.captures.waiting.push(waiting);
+            } else {
+                self.take_picture(&waiting);
+            }
+        }
+    }
+
+    fn take_picture(&mut self, waiting: &Waiting) {
+        let Some(view) = self.view(waiting.tab) else { return };
+        let (request, format) = (waiting.request, waiting.format);
         self.captures.under_way.insert(request);
         self.command(EngineCommand::Capture {
             request,
-            tab: active,
+            tab: waiting.tab,
             url: view.url.unwrap_or_default().to_string(),
             title: view.title.unwrap_or_default().to_string(),
             width: view.width,
@@ -93,7 +159,6 @@ impl Browser {
             png: format.is_png,
             quality: format.quality,
         });
-        Ok(request)
     }
 
     /// Spec tabs-api §5.2: `<all_urls>` or an invocation; pages of the browser, of other extensions and of data only with the latter.
@@ -102,29 +167,25 @@ impl Browser {
         let Some(extension) = self.extensions.get(extension) else {
             return Ok(());
         };
-        if extension.is_invoked_on(id.0, url) {
-            return Ok(());
-        }
-        if !extension.has_all_urls() && !extension.has_active_tab() {
+        let is_invoked = extension.is_invoked_on(id.0, url);
+        if !is_invoked && !extension.has_all_urls() {
             return Err(Error::CapturePermission);
         }
-        if url.is_empty() || url.starts_with("about:") {
-            return Err(Error::NoAccess(String::new()));
+        let origin = root(url);
+        let is_let = is_invoked || extension.may_read(id.0, &origin);
+        let refused = match extension.check_open(&origin) {
+            Ok(()) if is_let => return Ok(()),
+            Ok(()) => extension.no_access(&origin),
+            Err(refused) => refused,
+        };
+        let guarded = ["chrome:", "chrome-extension:", "data:"];
+        let is_guarded =
+            guarded.iter().any(|scheme| url.starts_with(scheme)) || is_gallery(&origin);
+        match refused {
+            _ if is_guarded && is_invoked => Ok(()),
+            _ if is_guarded => Err(Error::NotInvoked),
+            refused => Err(refused),
         }
-        let own = format!("chrome-extension://{}/", extension.id);
-        let is_guarded = ["chrome:", "chrome-extension:", "devtools:", "data:"]
-            .iter()
-            .any(|scheme| url.starts_with(scheme));
-        if is_guarded && !url.starts_with(&own) {
-            return Err(Error::NotInvoked);
-        }
-        if !extension.has_all_urls() {
-            return Err(Error::CapturePermission);
-        }
-        if url.starts_with(&own) || extension.may_read(id.0, url) {
-            return Ok(());
-        }
-        Err(Error::NoAccess(url.to_string()))
     }
 
     pub(super) fn on_captured(&mut self, request: RequestId, picture: Result<String, String>) {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
-use crate::browser::closed::{Restored, SessionTab};
+use crate::browser::closed::{Restored, SessionTab, session_elsewhere};
 use crate::browser::strip::{NewTab, WindowPlacement};
 use crate::browser::window::WindowKind;
 use crate::error::Error;
@@ -67,11 +67,13 @@ pub(super) struct Devices(Vec<Device>);
 impl Devices {
     /// The pages of a session, the time at which its device was heard of, and whether it is a whole window.
     fn find(&self, session: &str) -> Option<(Vec<DevicePage>, Timestamp, bool)> {
+        let named = session_elsewhere(session).map(|(device, number)| format!("{device}.{number}"));
+        let is_session = |known: &str| known == session || named.as_deref() == Some(known);
         self.0.iter().find_map(|device| {
-            if device.session(None) == session {
+            if is_session(&device.session(None)) {
                 return Some((device.pages.clone(), device.at, true));
             }
-            let is_it = |at: &usize| device.session(Some(*at)) == session;
+            let is_it = |at: &usize| is_session(&device.session(Some(*at)));
             let page = device.pages.get((0..device.pages.len()).find(is_it)?)?;
             Some((vec![page.clone()], device.at, false))
         })
@@ -115,7 +117,14 @@ impl Browser {
         session: &str,
         window: WindowId,
     ) -> Result<Option<(Restored, Timestamp)>, Error> {
-        let Some((pages, at, is_window)) = self.devices.find(session) else { return Ok(None) };
+        let Some((pages, at, is_window)) = self.devices.find(session) else {
+            return match session_elsewhere(session) {
+                None => Ok(None),
+                // A browser that knows no other device is not told of any.
+                Some(_) if self.devices.0.is_empty() => Err(Error::NoSync),
+                Some((device, number)) => Err(Error::NoSession(format!("{device}.{number}"))),
+            };
+        };
         let urls: Vec<_> = pages.into_iter().map(|page| page.url).collect();
         let restored = if is_window {
             let window = self.open_window(WindowKind::Normal, false, WindowPlacement::default())?;

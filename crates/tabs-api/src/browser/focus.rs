@@ -36,7 +36,8 @@ impl Focus {
         self.order.first().copied()
     }
 
-    pub(super) fn has(&self, window: WindowId) -> bool {
+    /// True if a window has it.
+    pub(crate) fn has(&self, window: WindowId) -> bool {
         !self.is_lost && self.last() == Some(window)
     }
 

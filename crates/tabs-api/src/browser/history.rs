@@ -333,10 +333,12 @@ impl Browser {
             }
             self.begin_document(id);
             let is_shown = self.is_active(id);
+            let is_laid_out = is_shown && !self.is_minimized(id);
             let Some(tab) = self.strips.tab_mut(id) else {
                 return;
             };
             tab.was_shown = false;
+            tab.is_laid_out = is_laid_out && tab.document_load == 0;
             // What is known of a page's language outlives its reload, and comes back with a page that was kept.
             let entry = tab.history.get(tab.history_at).filter(|_| cache.came_back);
             tab.knows_language =

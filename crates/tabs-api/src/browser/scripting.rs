@@ -4,7 +4,7 @@ use crate::browser::Browser;
 use crate::browser::content_scripts::{document_id, frames};
 use crate::browser::tab::Tab;
 use crate::error::Error;
-use crate::extension::permission::Extension;
+use crate::extension::permission::{Extension, is_gallery};
 use crate::id::TabId;
 
 /// The frames that an injection names.
@@ -97,6 +97,9 @@ fn frame_of_document<'t>(tab: &'t Tab, document: &str) -> Result<(u32, &'t str),
 fn may_inject(extension: &Extension, tab: &Tab, url: &str) -> Result<(), Error> {
     if tab.discarded || url.is_empty() {
         return Err(Error::PageAccess);
+    }
+    if is_gallery(url) {
+        return Err(Error::Gallery);
     }
     if extension.may_read(tab.id.0, url) {
         return Ok(());

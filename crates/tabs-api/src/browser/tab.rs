@@ -216,6 +216,8 @@ pub struct Tab {
     pub last_accessed: Timestamp,
     /// True if its page was ever shown in a window in front.
     pub was_shown: bool,
+    /// True if its page is its first and came while it was in front of its window: it is drawn as soon as that is to be seen.
+    pub is_laid_out: bool,
     /// True if the language of its page was read: it is known while that page loads anew, too.
     pub knows_language: bool,
     /// The time at which another one took its place in front, or at which it was made.
@@ -297,6 +299,7 @@ impl Tab {
             loaded_at: now,
             last_accessed: now,
             was_shown: false,
+            is_laid_out: false,
             knows_language: false,
             hidden_at: now,
             focused_until: now,

@@ -31,6 +31,7 @@ enum Host {
     Exactly(String),
 }
 
+/// The schemes whose addresses name a host.
 const SCHEMES_WITH_HOST: &[&str] = &[
     "http",
     "https",
@@ -38,18 +39,21 @@ const SCHEMES_WITH_HOST: &[&str] = &[
     "ws",
     "wss",
     "file",
+    "filesystem",
     "chrome",
+    "chrome-distiller",
     "chrome-extension",
+    "chrome-native",
     "chrome-search",
     "devtools",
     "chrome-untrusted",
     "isolated-app",
     "chrome-error",
 ];
-/// Domains of the first level that nobody owns as a whole.
-const COMMON_DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "de", "uk", "fr", "jp"];
 /// Those of them whose patterns may name a port.
 const SCHEMES_WITH_PORT: &[&str] = &["http", "https", "ftp", "ws", "wss"];
+/// Domains of the first level that nobody owns as a whole.
+const COMMON_DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "de", "uk", "fr", "jp"];
 
 impl MatchPattern {
     /// Reads a pattern; `None` if it is none.
@@ -58,31 +62,38 @@ impl MatchPattern {
         if text == "<all_urls>" {
             return Some(Self(Form::All));
         }
-        let (name, rest) = text.split_once(':')?;
+        let separator = if text.contains("://") { "://" } else { ":" };
+        let (name, rest) = text.split_once(separator)?;
         let has_host =
             name == "*" || SCHEMES_WITH_HOST.contains(&name.to_ascii_lowercase().as_str());
+        if has_host != (separator == "://") || rest.is_empty() {
+            return None;
+        }
         if !has_host {
             // A scheme without hosts has nothing but what comes behind it.
-            let is_path = !rest.is_empty() && !rest.contains("//");
-            return (is_path && is_scheme(name)).then(|| Self::of_scheme(name, rest));
+            return Some(Self::of_scheme(name, rest));
         }
-        let rest = rest.strip_prefix("//")?;
         if name == "file" {
-            // The host of a file pattern is empty, but may be written as anything before the path.
-            let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest);
-            return Some(Self::of_scheme(name, path));
+            // The host of a file pattern is empty, but may be written as anything before the path, or be left out with the path's slash.
+            let path = rest.find('/').and_then(|at| rest.get(at..));
+            return Some(match path {
+                Some(path) => Self::of_scheme(name, path),
+                None => Self::of_scheme(name, &format!("/{rest}")),
+            });
         }
         let scheme = if name == "*" { Scheme::Web } else { Scheme::Exactly(name.into()) };
         let (authority, path) = rest.split_at(rest.find('/')?);
         let (host, port) = split_port(authority)?;
-        if port.is_some() && !SCHEMES_WITH_PORT.contains(&name.to_ascii_lowercase().as_str()) {
+        if port.is_some() && !SCHEMES_WITH_PORT.contains(&name) {
             return None;
         }
         let host = match host.strip_prefix("*.") {
-            Some(parent) if is_host(parent) => Host::Below(parent.to_ascii_lowercase()),
-            _ if host == "*" => Host::Any,
-            None if is_host(host) => Host::Exactly(host.to_ascii_lowercase()),
-            _ => return None,
+            Some(parent) => match canonical_host(parent)? {
+                root if root.is_empty() => Host::Any,
+                parent => Host::Below(parent),
+            },
+            None if host == "*" => Host::Any,
+            None => Host::Exactly(canonical_host(host)?),
         };
         Some(Self(Form::Parts { scheme, host, port, path: path.into() }))
     }
@@ -138,17 +149,34 @@ impl MatchPattern {
             Scheme::Web => matches!(parts.scheme, "http" | "https"),
             Scheme::Exactly(name) => parts.scheme == name,
         };
+        let shown = without_dot(parts.host);
         let host_matches = || match host {
             Host::Any => true,
-            Host::Exactly(name) => parts.host == name,
-            Host::Below(parent) => parts
-                .host
-                .strip_suffix(parent.as_str())
-                .is_some_and(|start| start.is_empty() || start.ends_with('.')),
+            Host::Exactly(name) => shown == name,
+            Host::Below(parent) => shown.strip_suffix(parent.as_str()).is_some_and(|start| {
+                start.is_empty() || start.ends_with('.') && !is_address(parts.host)
+            }),
         };
         let port_matches = || port.as_ref().is_none_or(|port| parts.port() == port);
-        scheme_matches && host_matches() && port_matches() && stars(path, parts.rest)
+        scheme_matches && host_matches() && port_matches() && matches_path(path, parts.rest)
     }
+}
+
+/// True if a path of a pattern says what a path and query is, or that and `/*`.
+fn matches_path(pattern: &str, path: &str) -> bool {
+    // A question mark and a backslash are escaped in what the browser compares here.
+    let is_folder = pattern.strip_suffix("/*") == Some(path) && !path.contains(['?', '\\']);
+    is_folder || stars(pattern, path)
+}
+
+/// A host without the dot at its end, which says nothing.
+fn without_dot(host: &str) -> &str {
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+/// True for a host that is an address: nothing is below it.
+fn is_address(host: &str) -> bool {
+    host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok()
 }
 
 /// A URL that was normalised before, cut where patterns look.
@@ -206,23 +234,44 @@ fn stars(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
+/// The host of an authority, and the port where it names one.
 fn split_port(authority: &str) -> Option<(&str, Option<String>)> {
-    match authority.rsplit_once(':') {
-        // The colons of an address of version 6 stand in brackets.
-        _ if authority.ends_with(']') => Some((authority, None)),
-        None => Some((authority, None)),
-        Some((host, "*")) => Some((host, None)),
-        Some((host, port)) => port.parse::<u16>().ok().map(|_| (host, Some(port.to_owned()))),
+    // The colons of an address of version 6 stand in brackets.
+    let end = if authority.starts_with('[') { authority.find(']')? + 1 } else { 0 };
+    let (bracketed, rest) = authority.split_at(end);
+    let Some((name, port)) = rest.split_once(':') else {
+        return (end == 0 || rest.is_empty()).then_some((authority, None));
+    };
+    if end > 0 && !name.is_empty() {
+        return None;
     }
+    let host = if end > 0 { bracketed } else { name };
+    Some((host, if port == "*" { None } else { Some(port_of(port)?) }))
 }
 
-fn is_host(host: &str) -> bool {
-    !host.is_empty() && !host.contains(['*', '/', '@'])
+/// A port as it is written, with or without a sign; no address has one with a sign or with noughts in front.
+fn port_of(text: &str) -> Option<String> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let port = digits.parse::<u64>().ok().filter(|_| is_number)?;
+    let greatest = if text.starts_with('-') { 0 } else { u64::from(u16::MAX) };
+    (port <= greatest).then(|| text.to_owned())
 }
 
-fn is_scheme(name: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    !name.is_empty() && name != "filesystem" && name.bytes().all(is_letter)
+/// A host as addresses have it, without the dot at its end; `None` for one that no address can have.
+fn canonical_host(host: &str) -> Option<String> {
+    if host.is_empty() || host.contains('*') {
+        return None;
+    }
+    let plain = host.replace("%20", " ").to_ascii_lowercase();
+    let host = if plain.is_ascii() && (plain.contains(' ') || plain.contains("xn--")) {
+        // A host may hold spaces, which the browser escapes, and names that stand for no others; the rest of it must be one as any other.
+        url::Host::parse(&plain.replace(' ', "-").replace("xn--", "xn-")).ok()?;
+        plain.replace(' ', "%20")
+    } else {
+        url::Host::parse(host).ok()?.to_string()
+    };
+    Some(without_dot(&host).to_owned())
 }
 
 /// True if a glob matches all of a text: `*` is anything; with `rich`, `?` is one character or none, and `\` escapes.
@@ -308,6 +357,17 @@ mod tests {
             ("http://a.test/a?html", "http://a.test/a.html", false),
             ("about:*", "about:blank", true),
             ("chrome://*/*", "chrome://version/", true),
+            ("http://a.test./*", "http://a.test/", true),
+            ("*://*.%74est/*", "http://a.test./", true),
+            ("http://127.1/*", "http://127.0.0.1/", true),
+            ("http://*.0.0.1/*", "http://127.0.0.1/", false),
+            ("http://*.127.0.0.1/*", "http://127.0.0.1/", true),
+            ("http://[::1]:80/*", "http://[::1]/", true),
+            ("http://a.test:080/*", "http://a.test/", false),
+            ("http://a.test/a.html/*", "http://a.test/a.html", true),
+            ("http://a.test/a?b/*", "http://a.test/a?b", false),
+            ("file://etc*", "file:///etc/hosts", true),
+            ("a b:x", "about:blank", false),
         ] {
             assert_eq!(
                 MatchPattern::parse(pattern).unwrap().matches(url),
@@ -325,6 +385,14 @@ mod tests {
             "http://*.*.a/*",
             "http://a",
             "http://a:x/*",
+            "http://a:80:80/*",
+            "http://[::1]x/*",
+            "http://:80/*",
+            "http://1.2.3.4.5/*",
+            "http://a%/*",
+            "http://a.test?x/*",
+            "HTTP:x",
+            "view-source:http://a/*",
         ] {
             assert_eq!(MatchPattern::parse(bad), None, "{bad}");
         }

@@ -2,22 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::error::Error;
 use crate::extension::manifest::{ContentScript, Incognito, Manifest, Reach};
 use crate::extension::match_pattern::MatchPattern;
+use crate::url::BLANK;
 
 /// The schemes of pages that host permissions cover.
 const OPEN_TO_HOSTS: [&str; 3] = ["http:", "https:", "ftp:"];
 /// That of pages which they cover only where the user lets them.
 const FILES: &str = "file:";
 /// Those of the other pages that extensions may have to do with at all.
-const OPEN_BESIDE: [&str; 3] = ["data:", "filesystem:", "chrome-extension:"];
+const OPEN_BESIDE: [&str; 3] = ["data:", "filesystem:", EXTENSIONS];
+/// That of pages of extensions.
+const EXTENSIONS: &str = "chrome-extension:";
 
 fn is_of_any(url: &str, schemes: &[&str]) -> bool {
     schemes.iter().any(|scheme| url.starts_with(scheme))
 }
 
+/// True for a page of the browser's own.
+fn is_browser_page(url: &str) -> bool {
+    url.starts_with("chrome:")
+}
+
+/// True for a page of the shop of extensions.
+pub(crate) fn is_gallery(url: &str) -> bool {
+    let host = crate::url::host(url);
+    ["chromewebstore.google.com", "chrome.google.com"].iter().any(|shop| {
+        host.strip_suffix(shop).is_some_and(|start| start.is_empty() || start.ends_with('.'))
+    })
+}
+
 /// True for a page that extensions may have to do with at all.
-pub(crate) fn is_open_to_extensions(url: &str) -> bool {
+fn is_open_to_extensions(url: &str) -> bool {
     is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) || is_of_any(url, &OPEN_BESIDE)
 }
 
@@ -162,15 +179,44 @@ impl Extension {
     /// True if a host permission or an invocation covers a page.
     #[must_use]
     pub fn may_read(&self, tab: i64, url: &str) -> bool {
-        let own = url.strip_prefix("chrome-extension://");
-        let own = own.and_then(|rest| rest.strip_prefix(self.id.as_str()));
-        if own.is_some_and(|path| path.starts_with('/')) {
+        if self.owns(url) {
             return true;
         }
         let is_readable =
             is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) && self.has_files;
         (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url)))
             || self.is_invoked_on(tab, url)
+    }
+
+    /// Refuses pages that no extension has to do with, whatever its permissions.
+    ///
+    /// # Errors
+    /// Those of `no_access`, `Gallery`, `BrowserPage`, `OtherExtension`, in this order.
+    pub(crate) fn check_open(&self, url: &str) -> Result<(), Error> {
+        if !is_open_to_extensions(url) && !is_browser_page(url) && url != BLANK {
+            return Err(self.no_access(url));
+        }
+        if is_gallery(url) {
+            return Err(Error::Gallery);
+        }
+        if is_browser_page(url) {
+            return Err(Error::BrowserPage);
+        }
+        if is_of_any(url, &[EXTENSIONS]) && !self.owns(url) {
+            return Err(Error::OtherExtension);
+        }
+        Ok(())
+    }
+
+    /// The refusal of a page, which names the address to who may know it.
+    pub(crate) fn no_access(&self, url: &str) -> Error {
+        if self.has_tabs { Error::NoAccess(url.to_owned()) } else { Error::PageAccess }
+    }
+
+    fn owns(&self, url: &str) -> bool {
+        let path = url.strip_prefix("chrome-extension://");
+        let path = path.and_then(|rest| rest.strip_prefix(self.id.as_str()));
+        path.is_some_and(|path| path.starts_with('/'))
     }
 
     /// True if it may take pictures of any page.

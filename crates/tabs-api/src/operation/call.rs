@@ -1,5 +1,6 @@
 //! A call while it is being answered: who calls, and with what.
 
+use crate::browser::window::Window;
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::extension::permission::{Access, Extension};
@@ -119,6 +120,23 @@ impl<'c> Call<'c> {
         browser.focus().order().iter().find(seen).copied().ok_or(Error::NoCurrentWindow)
     }
 
+    /// The window that the operations of windows take for the current one: that of the page that calls, whatever it is; else the one with the focus where
+    /// it is among those meant, else of these the one made last.
+    pub(crate) fn current_window_among(
+        &self,
+        browser: &Browser,
+        is_meant: impl Fn(&Window) -> bool,
+    ) -> Result<WindowId, Error> {
+        if matches!(self.caller.context, Context::Page(tab) if browser.tab(tab).is_ok()) {
+            return self.current_window(browser);
+        }
+        let mut meant = Vec::new();
+        let windows = browser.strips().windows();
+        meant.extend(windows.filter(|window| is_meant(window) && self.sees(browser, window)));
+        let focused = meant.iter().find(|window| browser.focus().has(window.id));
+        focused.or(meant.last()).map(|window| window.id).ok_or(Error::NoCurrentWindow)
+    }
+
     /// The window that an argument names: the current one if there is none or it says so.
     pub(crate) fn window_or_current(
         &self,
@@ -137,7 +155,7 @@ impl<'c> Call<'c> {
             Some(id) => browser.tab(TabId(id)).map(|tab| tab.id),
             None => {
                 let window = browser.window(self.current_window(browser)?)?;
-                window.active.ok_or(Error::NoCurrentWindow)
+                window.active.ok_or(Error::NoSelectedTab)
             }
         }
     }

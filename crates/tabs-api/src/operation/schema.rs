@@ -322,10 +322,12 @@ pub(in crate::operation) mod shared {
         Schema::Choice(&[ID, Schema::Array { of: &ID, min_items: 1 }]);
     pub(in crate::operation) const STATUS: Schema =
         Schema::Named("tabs.TabStatus", &Schema::Word(&["complete", "loading", "unloaded"]));
-    pub(in crate::operation) const WINDOW_TYPE: Schema = Schema::Named(
-        "tabs.WindowType",
-        &Schema::Word(&["app", "custom-tab", "devtools", "normal", "panel", "popup"]),
-    );
+    const WINDOW_TYPES: Schema =
+        Schema::Word(&["app", "custom-tab", "devtools", "normal", "panel", "popup"]);
+    pub(in crate::operation) const WINDOW_TYPE: Schema =
+        Schema::Named("tabs.WindowType", &WINDOW_TYPES);
+    /// The same words, which the operations of windows have under a name of their own.
+    const TYPE_OF_WINDOW: Schema = Schema::Named("windows.WindowType", &WINDOW_TYPES);
     pub(in crate::operation) const COLOR: Schema = Schema::Named(
         "tabGroups.Color",
         &Schema::Word(&[
@@ -367,7 +369,7 @@ pub(in crate::operation) mod shared {
         "windows.QueryOptions",
         &Schema::Object(&[
             Property::optional("populate", Schema::Boolean),
-            Property::optional("windowTypes", Schema::Array { of: &WINDOW_TYPE, min_items: 0 }),
+            Property::optional("windowTypes", Schema::Array { of: &TYPE_OF_WINDOW, min_items: 0 }),
         ]),
     );
     pub(in crate::operation) const RECEIVER: &[Property] = &[

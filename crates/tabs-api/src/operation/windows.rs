@@ -34,15 +34,27 @@ pub(super) const GET: Operation = Operation::new(
 .question();
 
 fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let window = call.window_or_current(browser, call.arguments.integer(0))?;
-    if !WindowTypes::of(call, 1).has(browser.window(window)?) {
-        let is_current = call.arguments.integer(0) == Some(WINDOW_ID_CURRENT);
-        return Err(if is_current { Error::NoCurrentWindow } else { Error::NoWindow(window.0) });
-    }
+    let window = named_window(browser, call, &WindowTypes::of(call, 1))?;
     window_answer(browser, call, window, 1)
 }
 
+/// The window that the first argument names, which must be of these types, but for a page that asks for its own.
+fn named_window(
+    browser: &Browser,
+    call: &Call<'_>,
+    types: &WindowTypes<'_>,
+) -> Result<WindowId, Error> {
+    match call.arguments.integer(0) {
+        None | Some(WINDOW_ID_CURRENT) => {
+            call.current_window_among(browser, |window| types.has(window))
+        }
+        Some(id) if types.has(browser.window(WindowId(id))?) => Ok(WindowId(id)),
+        Some(id) => Err(Error::NoWindow(id)),
+    }
+}
+
 /// The types of windows that a call asks for.
+#[derive(Default)]
 struct WindowTypes<'c>(Vec<&'c str>);
 
 impl<'c> WindowTypes<'c> {
@@ -82,10 +94,8 @@ pub(super) const GET_CURRENT: Operation = Operation::new(
 
 fn get_current(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let types = WindowTypes::of(call, 0);
-    let current = call.current_window(browser)?;
-    let others = browser.focus().order().iter().copied();
-    let found = types.first(browser, call, std::iter::once(current).chain(others));
-    window_answer(browser, call, found.ok_or(Error::NoCurrentWindow)?, 0)
+    let current = call.current_window_among(browser, |window| types.has(window))?;
+    window_answer(browser, call, current, 0)
 }
 
 pub(super) const GET_LAST_FOCUSED: Operation = Operation::new(
@@ -248,7 +258,7 @@ pub(super) const UPDATE: Operation = Operation::new(
 );
 
 fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let window = call.window_or_current(browser, call.arguments.integer(0))?;
+    let window = named_window(browser, call, &WindowTypes::default())?;
     browser.check_on_screen(window, &placement(call, 1))?;
     check_state(call, 1)?;
     if call.boolean(1, "focused") == Some(false) {
@@ -277,7 +287,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let gets_focus = focused == Some(true) || comes_to_front && focused.is_none();
     if gets_focus || was.minimized && shows {
         // One that had only given its focus up has it at once.
-        before.focused |= browser.focus().order().first() == Some(&window);
+        before.focused |= !was.minimized && browser.focus().order().first() == Some(&window);
         browser.give_focus(window);
     }
     if is.minimized && shows {
@@ -295,7 +305,7 @@ pub(super) const REMOVE: Operation = Operation::new(
 );
 
 fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let window = call.window_or_current(browser, call.arguments.integer(0))?;
+    let window = named_window(browser, call, &WindowTypes::default())?;
     browser.check_not_dragging()?;
     browser.close_window(window)?;
     Ok(Answer::Undefined)

@@ -147,13 +147,28 @@ pub fn origin(url: &str) -> String {
     )
 }
 
+/// The address of the root of a page's origin; empty for pages whose origin is nobody's, as that of data or of a source is.
+#[must_use]
+pub fn root(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(parsed) if !parsed.cannot_be_a_base() => {
+            format!(
+                "{}://{}/",
+                parsed.scheme(),
+                &parsed[Position::BeforeHost..Position::BeforePath]
+            )
+        }
+        _ => String::new(),
+    }
+}
+
 /// The title of a page that has none yet: its URL as the address bar shows it.
 #[must_use]
 pub fn title(url: &str) -> String {
-    let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
-        ("", rest)
-    } else if let Some(rest) = url.strip_prefix("view-source:http://") {
-        ("view-source:", rest)
+    let page = page_of_source(url);
+    let web = page.strip_prefix("http://").or_else(|| page.strip_prefix("https://"));
+    let (scheme, rest) = if let Some(rest) = web {
+        (if is_source(url) { SOURCE } else { "" }, rest)
     } else if is_file(url) {
         let name = url.rsplit('/').next().filter(|name| !name.is_empty());
         return unescaped(name.unwrap_or(url));

@@ -96,7 +96,13 @@ impl ClosedTabs {
         let Some(session) = session else {
             return self.0.pop().ok_or(Error::NothingToRestore);
         };
-        let is_it = |number: u64| number.to_string() == session;
+        let unknown = |session: String| Error::NoSession(session);
+        let session = local_number(session).ok_or_else(|| unknown(session.to_owned()))?;
+        let Some(wanted) = u64::try_from(session).ok().filter(|number| *number > 0) else {
+            // No entry has such a number, and to the browser all are alike in that: it takes the last one.
+            return self.0.pop().ok_or_else(|| unknown(session.to_string()));
+        };
+        let is_it = |number: u64| number == wanted;
         for at in 0..self.0.len() {
             let Some((time, closed)) = self.0.get_mut(at) else { continue };
             match closed {
@@ -119,8 +125,24 @@ impl ClosedTabs {
                 Closed::Tab(_) => {}
             }
         }
-        Err(Error::NoSession(session.to_owned()))
+        Err(unknown(session.to_string()))
     }
+}
+
+/// The number of a session of this device, as the browser reads it: with noughts in front or with a sign as well.
+fn local_number(session: &str) -> Option<i32> {
+    session.parse().ok()
+}
+
+/// True for a number that no session has.
+fn names_none(session: Option<&str>) -> bool {
+    session.and_then(local_number).is_some_and(|number| number <= 0)
+}
+
+/// The device and the number of a session of another one.
+pub(super) fn session_elsewhere(session: &str) -> Option<(&str, i32)> {
+    let (device, number) = session.split_once('.')?;
+    Some((device, local_number(number)?)).filter(|_| !device.is_empty())
 }
 
 /// The tab or window that was restored.
@@ -133,7 +155,8 @@ pub(crate) enum Restored {
 }
 
 impl Browser {
-    /// Remembers a tab that closes, the last one of a window as its window; of incognito windows and of popups nothing is.
+    /// Remembers a tab that closes, the last one of a window as its window; of incognito windows and of popups nothing is, nor is a tab to which no page
+    /// ever came.
     pub(in crate::browser) fn remember_tab(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.window(self.tab(id)?.window)?;
         if window.incognito || window.kind != WindowKind::Normal {
@@ -141,6 +164,9 @@ impl Browser {
         }
         if window.tabs.len() == 1 {
             return self.remember_closing(window.id, true);
+        }
+        if !self.has_come(id) {
+            return Ok(());
         }
         let closed = Closed::Tab(Box::new(self.closed_tab(id)?));
         self.closed_tabs.push(self.now, closed);
@@ -154,16 +180,30 @@ impl Browser {
 
     fn remember_closing(&mut self, id: WindowId, closed_with_tab: bool) -> Result<(), Error> {
         let window = self.window(id)?;
-        if window.incognito || window.tabs.is_empty() {
+        let come = window.tabs.iter().copied().filter(|tab| self.has_come(*tab));
+        let come: Vec<_> = come.collect();
+        if window.incognito || come.is_empty() {
             return Ok(());
         }
-        let (kind, bounds, tabs) = (window.kind, window.bounds, window.tabs.clone());
+        let (kind, bounds) = (window.kind, window.bounds);
+        // The place of the active tab is kept, whichever tabs are left out.
+        let active = window.active.and_then(|active| window.index_of(active));
+        let active = active.map(|active| active.min(come.len() - 1));
         let session = self.next_number();
-        let tabs = tabs.into_iter().map(|tab| self.closed_tab(tab)).collect::<Result<_, _>>()?;
+        let closed = come.into_iter().map(|tab| self.closed_tab(tab));
+        let mut tabs = closed.collect::<Result<Vec<_>, _>>()?;
+        for (index, tab) in tabs.iter_mut().enumerate() {
+            tab.was_active = active == Some(index);
+        }
         let window = ClosedWindow { session, id, kind, closed_with_tab, bounds, tabs };
         let closed = Closed::Window(window);
         self.closed_tabs.push(self.now, closed);
         Ok(())
+    }
+
+    /// True if a page came to a tab.
+    fn has_come(&self, id: TabId) -> bool {
+        self.tab(id).is_ok_and(|tab| !tab.history.is_empty())
     }
 
     fn closed_tab(&mut self, id: TabId) -> Result<ClosedTab, Error> {

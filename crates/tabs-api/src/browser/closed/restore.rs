@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use triptych_core::time::Timestamp;
 
-use super::{Closed, ClosedTab, ClosedWindow, Restored};
+use super::{Closed, ClosedTab, ClosedWindow, Restored, names_none};
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::group::Group;
@@ -27,9 +27,12 @@ impl Browser {
             Closed::Tab(tab) => Restored::Tab(self.restore_tab(&tab, fallback)?),
             Closed::Window(window) => {
                 let id = self.restore_window(&window)?;
+                let first = self.window(id)?.tabs.first().copied();
                 let only = self.window(id)?.active.filter(|_| window.only_tab().is_some());
                 match only {
                     Some(tab) => Restored::Tab(tab),
+                    // As the browser took it by no number of its own, it tells of one of its tabs.
+                    _ if names_none(session) => first.map_or(Restored::Window(id), Restored::Tab),
                     None if window.tabs.iter().all(|tab| tab.group.is_some()) => {
                         Restored::Groups(id)
                     }

@@ -98,6 +98,7 @@ impl Browser {
             }
         }
         self.focus.show_opened();
+        self.take_pictures();
     }
 
     /// Forgets a tab that stands nowhere any more.

@@ -259,7 +259,12 @@ impl Browser {
         if self.window(window)?.kind == WindowKind::Popup {
             for url in others {
                 let normal = self.normal_window(window)?;
+                let is_new = self.window(normal)?.tabs.is_empty();
                 self.open_at_end(normal, first, Some(url))?;
+                if is_new {
+                    // A window that opens for a tab comes to the front.
+                    self.give_focus(normal);
+                }
             }
             return Ok(first);
         }

@@ -17,6 +17,17 @@ pub(crate) struct WindowPlacement {
     pub(crate) state: Option<String>,
 }
 
+/// The pixels by which a new window stands further to the right and further down than the last one.
+const NEXT_FURTHER: i64 = 10;
+
+/// The size below which no window of a type goes (measured): one with a strip has room for it.
+const fn least_size(kind: WindowKind) -> (i64, i64) {
+    match kind {
+        WindowKind::Normal => (508, 92),
+        _ => (1, 1),
+    }
+}
+
 impl WindowPlacement {
     /// A place and a size, in whichever state.
     const fn at(place: Bounds) -> Self {
@@ -49,7 +60,10 @@ impl WindowPlacement {
     }
 
     fn apply(self, window: &mut Window) {
-        window.bounds = self.place_from(window.bounds);
+        let Bounds { left, top, width, height } = self.place_from(window.bounds);
+        let (least_across, least_down) = least_size(window.kind);
+        window.bounds =
+            Bounds { left, top, width: width.max(least_across), height: height.max(least_down) };
         if let Some(asked) = self.state {
             window.state = window.state.changed_to(&asked);
         }
@@ -86,7 +100,7 @@ impl Browser {
         &self,
         asked: WindowPlacement,
     ) -> Result<WindowPlacement, Error> {
-        let place = asked.place_from(self.screen.opens_at);
+        let place = asked.place_from(self.place_of_next());
         if !asked.has_place() && !asked.has_size() {
             return Ok(asked);
         }
@@ -97,13 +111,32 @@ impl Browser {
         Ok(WindowPlacement { state: asked.state, ..WindowPlacement::at(place) })
     }
 
+    /// The place that a new window has where a call names a part of it: that of the window that had the focus last, a little further.
+    fn place_of_next(&self) -> Bounds {
+        let last = self.focused_window().map(|last| last.bounds);
+        last.map_or(self.screen.opens_at, |last| Bounds {
+            left: last.left.saturating_add(NEXT_FURTHER),
+            top: last.top.saturating_add(NEXT_FURTHER),
+            ..last
+        })
+    }
+
+    /// The place of a window as it is to be seen: one that fills the screen, or is as large as it can be, is all over it.
+    fn place_now(&self, window: &Window) -> Bounds {
+        let state = window.state;
+        if !state.fullscreen && !state.maximized {
+            return window.bounds;
+        }
+        Bounds { left: 0, top: 0, width: self.screen.width, height: self.screen.height }
+    }
+
     /// Refuses to put a window where most of it is not on the screen.
     pub(crate) fn check_on_screen(
         &self,
         window: WindowId,
         asked: &WindowPlacement,
     ) -> Result<(), Error> {
-        let place = asked.place_from(self.window(window)?.bounds);
+        let place = asked.place_from(self.place_now(self.window(window)?));
         let is_asked = asked.has_place() || asked.has_size();
         if is_asked && !self.screen.shows(place) { Err(Error::OffScreen) } else { Ok(()) }
     }
@@ -114,7 +147,17 @@ impl Browser {
         id: WindowId,
         placement: WindowPlacement,
     ) -> Result<(), Error> {
-        placement.apply(self.window_mut(id)?);
+        let place = self.place_now(self.window(id)?);
+        let window = self.window_mut(id)?;
+        let restored = window.bounds;
+        if placement.has_place() || placement.has_size() {
+            window.bounds = place;
+        }
+        placement.apply(window);
+        if window.state.maximized {
+            // One that is as large as it can be keeps the place that it has when it no longer is.
+            window.bounds = restored;
+        }
         self.dirty.note_window(id);
         Ok(())
     }
@@ -128,10 +171,10 @@ impl Browser {
         Ok(())
     }
 
-    /// The window itself, or, where it holds no strip of tabs, a normal one: the last that had the focus.
+    /// The window itself, or, where it holds no strip of tabs and has its page, a normal one: the last that had the focus.
     pub(crate) fn normal_window(&mut self, window: WindowId) -> Result<WindowId, Error> {
         let state = self.window(window)?;
-        if state.kind == WindowKind::Normal {
+        if state.kind == WindowKind::Normal || state.tabs.is_empty() {
             return Ok(window);
         }
         let incognito = state.incognito;

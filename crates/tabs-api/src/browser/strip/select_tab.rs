@@ -146,7 +146,7 @@ impl Browser {
         Ok(())
     }
 
-    fn is_minimized(&self, id: TabId) -> bool {
+    pub(in crate::browser) fn is_minimized(&self, id: TabId) -> bool {
         let window = self.strips.tab(id).and_then(|tab| self.strips.window(tab.window));
         window.is_some_and(Window::is_minimized)
     }

@@ -48,11 +48,13 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         _ => (None, None),
     };
     let active = call.boolean(0, "active").or_else(|| call.boolean(0, "selected"));
+    // A window that opens for the tab comes to the front, whatever is asked.
+    let is_new = normal != window && browser.window(normal)?.tabs.is_empty();
     let id = browser.open_tab(&NewTab {
         window: normal,
         url: url.as_deref(),
         index,
-        active: active.unwrap_or(true),
+        active: is_new || active.unwrap_or(true),
         pinned: call.boolean(0, "pinned").unwrap_or(false),
         opener,
     })?;

@@ -6,7 +6,7 @@ use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::extension::match_pattern::{MatchPattern, glob};
 use crate::extension::permission::Access;
-use crate::id::{GROUP_ID_NONE, WINDOW_ID_CURRENT, WINDOW_ID_NONE};
+use crate::id::{GROUP_ID_NONE, WINDOW_ID_CURRENT, WINDOW_ID_NONE, WindowId};
 use crate::js_value::JsValue;
 use crate::operation::call::{Call, Context};
 use crate::operation::row::Operation;
@@ -86,6 +86,12 @@ fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     Ok(Answer::Tabs(found))
 }
 
+/// The window that had the focus last among those that the caller sees.
+fn last_focused(browser: &Browser, call: &Call<'_>) -> Option<WindowId> {
+    let sees = |id: &&WindowId| browser.window(**id).is_ok_and(|window| call.sees(browser, window));
+    browser.focus().order().iter().find(sees).copied()
+}
+
 /// The properties that a query asks for.
 struct Filter<'c> {
     call: Call<'c>,
@@ -116,7 +122,7 @@ impl<'c> Filter<'c> {
                 .filter(|id| *id != WINDOW_ID_NONE)
                 .map(|id| if id == WINDOW_ID_CURRENT { current } else { id }),
             current,
-            last_focused: browser.focus().order().first().map_or(WINDOW_ID_NONE, |window| window.0),
+            last_focused: last_focused(browser, call).map_or(WINDOW_ID_NONE, |window| window.0),
             patterns,
             title: text("title").filter(|title| !title.is_empty()),
             status: text("status"),

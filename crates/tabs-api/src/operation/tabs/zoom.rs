@@ -7,14 +7,12 @@ use crate::browser::tab::{DEFAULT_FACTOR, ZoomMode};
 use crate::browser::zoom::as_kept;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
-use crate::extension::permission::is_open_to_extensions;
 use crate::id::TabId;
 use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{ID, ZOOM_SETTINGS};
 use crate::operation::schema::{Parameter, Schema};
-use crate::url::BLANK;
 
 pub(in crate::operation) const GET_ZOOM: Operation = Operation::new(
     "tabs.getZoom",
@@ -56,7 +54,7 @@ pub(in crate::operation) const SET_ZOOM: Operation = Operation::new(
 /// Zooms a tab: 0, and anything below, is the default.
 fn set_zoom(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = call.tab_or_active(browser, 0)?;
-    check_zoomable(browser, id)?;
+    check_zoomable(browser, call, id)?;
     let factor = match call.arguments.at(1) {
         Some(JsValue::Number(factor)) if *factor > 0.0 => *factor,
         _ => DEFAULT_FACTOR,
@@ -90,7 +88,7 @@ pub(in crate::operation) const SET_ZOOM_SETTINGS: Operation = Operation::new(
 
 fn set_zoom_settings(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = call.tab_or_active(browser, 0)?;
-    check_zoomable(browser, id)?;
+    check_zoomable(browser, call, id)?;
     let mode = match call.text(1, "mode") {
         Some("manual") => ZoomMode::Manual,
         Some("disabled") => ZoomMode::Disabled,
@@ -105,11 +103,8 @@ fn set_zoom_settings(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, E
     Ok(Answer::Undefined)
 }
 
-fn check_zoomable(browser: &Browser, id: TabId) -> Result<(), Error> {
-    match &*browser.tab(id)?.url {
-        BLANK => Ok(()),
-        url if url.starts_with("chrome:") => Err(Error::BrowserPage),
-        url if is_open_to_extensions(url) => Ok(()),
-        url => Err(Error::NoAccess(url.to_owned())),
-    }
+/// Refuses to zoom a page that extensions have nothing to do with.
+fn check_zoomable(browser: &Browser, call: &Call<'_>, id: TabId) -> Result<(), Error> {
+    let url = &browser.tab(id)?.url;
+    browser.extension(&call.caller.extension).map_or(Ok(()), |extension| extension.check_open(url))
 }
