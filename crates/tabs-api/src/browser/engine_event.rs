@@ -16,15 +16,12 @@ use crate::id::TabId;
 /// The time for which the timers of a page that is hidden run as before.
 const TIMERS_RUN_AFTER_HIDING: Duration = Duration::from_secs(10);
 
-/// True for what the script of a document does beside a navigation that began after the document's own.
+/// True for what a document does beside a navigation that began after its own.
 fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
     match event {
-        PageEvent::Committed { .. }
-        | PageEvent::Aborted
-        | PageEvent::HandedOver
-        | PageEvent::Complete
-        | PageEvent::Icon(_) => false,
-        PageEvent::Navigates(_)
+        PageEvent::Committed { .. } | PageEvent::Aborted | PageEvent::HandedOver => false,
+        PageEvent::Icon(_)
+        | PageEvent::Navigates(_)
         | PageEvent::Replaces(_)
         | PageEvent::Reloads
         | PageEvent::Traverses(_)
@@ -42,9 +39,15 @@ impl Browser {
         self.now = self.now.max(now);
         match event {
             EngineEvent::Page { tab, load, event } => {
+                let is_of_document = |state: &Tab| state.document_load == load;
                 let is_current = |state: &Tab| {
-                    state.load == load || state.document_load == load && goes_on(&event, state)
+                    state.load == load || is_of_document(state) && goes_on(&event, state)
                 };
+                if matches!(event, PageEvent::Complete)
+                    && let Some(state) = self.strips.tab_mut(tab).filter(|tab| is_of_document(tab))
+                {
+                    state.loads_document = false;
+                }
                 if self.strips.tab(tab).is_some_and(is_current) {
                     self.on_page_event(tab, event);
                 } else if matches!(event, PageEvent::Committed { .. }) {
@@ -68,11 +71,12 @@ impl Browser {
         self.assert_invariants();
     }
 
-    /// Lets a blank page come that another navigation has overtaken: that one goes on behind it.
+    /// Lets what another navigation has overtaken come all the same: that one goes on behind it.
     fn commit_overtaken(&mut self, id: TabId, load: u64, event: PageEvent) {
         let Some(tab) = self.strips.tab_mut(id) else { return };
-        let Some((_, blank)) = tab.overtaken.take_if(|(number, _)| *number == load) else { return };
-        let newer = tab.pending.replace(blank);
+        let Some(at) = tab.overtaken.iter().position(|(number, _)| *number == load) else { return };
+        let (_, former) = tab.overtaken.swap_remove(at);
+        let newer = tab.pending.replace(former);
         self.on_page_event(id, event);
         if let Some(tab) = self.strips.tab_mut(id) {
             tab.pending = newer;
@@ -81,14 +85,15 @@ impl Browser {
 
     fn on_page_event(&mut self, id: TabId, event: PageEvent) {
         match event {
-            PageEvent::Committed { url, is_same_document, language, is_error, frames } => {
+            PageEvent::Committed { url, is_same_document, language, is_error, is_ok, frames } => {
                 let mut arrival = Arrival::SameDocument;
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.language =
                         language.or_else(|| tab.language.take().filter(|_| is_same_document));
                     if !is_same_document {
-                        let leaves_error = std::mem::replace(&mut tab.shows_error, is_error);
-                        arrival = Arrival::NewDocument { leaves_error };
+                        let leaves_whole = tab.is_ok && !tab.shows_error && !tab.loads_document;
+                        (tab.is_ok, tab.shows_error) = (is_ok, is_error);
+                        arrival = Arrival::NewDocument { leaves_whole };
                         tab.frames = frames.into_iter().map(Into::into).collect();
                     }
                 }
@@ -96,8 +101,9 @@ impl Browser {
             }
             PageEvent::Aborted => self.abort_navigation(id),
             PageEvent::HandedOver => {
-                if self.strips.tab(id).is_some_and(|tab| tab.history.is_empty()) {
-                    // A tab that was only made for it goes; it was just found, so that closing it cannot fail.
+                let is_needless = |tab: &Tab| tab.history.is_empty() && !self.is_alone(tab);
+                if self.strips.tab(id).is_some_and(is_needless) {
+                    // A tab that was only made for it goes, where its window does not go with it; it was just found, so that closing it cannot fail.
                     let _ = self.close_tab(id);
                 } else {
                     self.abort_navigation(id);
@@ -116,7 +122,7 @@ impl Browser {
                 self.store_in_history(id);
                 self.emit_updated(id, Change { icon: Some(url), ..Change::default() });
             }
-            PageEvent::Complete => self.complete(id),
+            PageEvent::Complete => self.complete_unless_loading(id),
             PageEvent::Sounds(sounds) => self.set_sounding(id, sounds),
             PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push),
             PageEvent::Replaces(url) => {
@@ -131,9 +137,11 @@ impl Browser {
             PageEvent::ReplacesState(url) => {
                 self.change_url_in_document(id, &url, NavigationKind::Replace)
             }
-            // A fragment that is there already is no navigation.
+            // A fragment that is there already is no navigation, and an empty one is as none.
             PageEvent::SetsFragment(url) => {
-                if self.strips.tab(id).is_some_and(|tab| *tab.url != *url) {
+                let fragment = |url: &str| url.split_once('#').map(|(_, name)| name.to_owned());
+                let fragment = |url: &str| fragment(url).unwrap_or_default();
+                if self.strips.tab(id).is_some_and(|tab| fragment(&tab.url) != fragment(&url)) {
                     self.change_url_in_document(id, &url, NavigationKind::Push);
                 }
             }
@@ -160,15 +168,27 @@ impl Browser {
         }
     }
 
-    /// The script of a page gives it another URL.
+    /// True if a tab is the only one of its window.
+    fn is_alone(&self, tab: &Tab) -> bool {
+        self.strips.window(tab.window).is_some_and(|window| window.tabs.len() <= 1)
+    }
+
+    /// The script of a page gives it another URL. A navigation that is on its way goes on behind it, and no longer shows.
     fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        if let Some(tab) = self.strips.tab_mut(id) {
-            let url = url.into();
-            let (is_shown, is_refused) = (false, false);
-            tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused });
-        }
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        let (is_shown, is_refused) = (false, false);
+        let change = PendingNavigation { url: url.into(), is_shown, kind, is_refused };
+        let newer = tab.pending.replace(change);
         self.commit(id, url, Arrival::SameDocument);
-        self.complete(id);
+        if let Some(tab) = self.strips.tab_mut(id) {
+            let pages = tab.history.len();
+            tab.pending = newer.map(|newer| PendingNavigation {
+                is_shown: false,
+                kind: newer.kind.within(pages),
+                ..newer
+            });
+        }
+        self.complete_unless_loading(id);
     }
 
     /// The script of a page goes so many pages forward, or back.
@@ -186,7 +206,7 @@ impl Browser {
             return;
         };
         self.dirty.note_tab(id);
-        tab.status = Status::Complete;
+        tab.status = tab.document_status();
         if !tab.url.is_empty() || tab.starts_empty {
             tab.pending = None;
         }
@@ -212,9 +232,11 @@ impl Browser {
         self.emit_updated(id, Change { title: Some(title), ..Change::default() });
     }
 
-    fn complete(&mut self, id: TabId) {
+    /// Tells that a tab's page is there, unless its document is on its way still or another one is.
+    fn complete_unless_loading(&mut self, id: TabId) {
         let now = self.now;
-        let Some(tab) = self.strips.tab_mut(id) else {
+        let is_there = |tab: &&mut Tab| !tab.loads_document && tab.pending.is_none();
+        let Some(tab) = self.strips.tab_mut(id).filter(is_there) else {
             return;
         };
         tab.status = Status::Complete;

@@ -16,6 +16,9 @@ use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, host, title};
 /// Addresses that no page leads to.
 const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-source:"];
 
+/// The number of pages that a tab keeps in memory for going back to them.
+const KEPT_PAGES: usize = 6;
+
 /// The time after which the icon of a page comes anew whose address has changed.
 const ICON_AFTER: Duration = Duration::from_millis(18);
 
@@ -37,9 +40,15 @@ pub(super) enum Arrival {
     SameDocument,
     /// Another one, in its place.
     NewDocument {
-        /// True if the one that is left showed an error.
-        leaves_error: bool,
+        /// True if the one that is left was found, and was there in full.
+        leaves_whole: bool,
     },
+}
+
+/// True if the page of an address may not lead to another address: pages of the browser and of the machine are open to their own kind alone.
+pub(super) fn is_closed_to_pages(page: &str, url: &str) -> bool {
+    let mut closed = CLOSED_TO_PAGES.iter();
+    closed.any(|scheme| url.starts_with(scheme) && !page.starts_with(scheme))
 }
 
 /// A navigation to a URL, which shows as the pending one.
@@ -66,6 +75,22 @@ fn may_keep(tab: &Tab, url: &str, kind: NavigationKind) -> bool {
         && without_fragment(&tab.url) != without_fragment(url)
 }
 
+/// Lets the pages go that were left before the last six that are kept.
+fn keep_six(history: &mut [HistoryEntry]) {
+    let mut kept: Vec<_> = history.iter_mut().filter(|entry| entry.is_cached).collect();
+    kept.sort_by_key(|entry| std::cmp::Reverse(entry.left_with));
+    kept.into_iter().skip(KEPT_PAGES).for_each(|entry| entry.is_cached = false);
+}
+
+/// True if a navigation of a tab comes to its end though another one has overtaken it: that within the document, and that to a blank page, which
+/// asks nobody for anything.
+fn comes_overtaken(tab: &Tab, former: &PendingNavigation) -> bool {
+    let has_document = !tab.is_fresh && !tab.shows_error && !former.is_refused;
+    let page = former.url.split(['#', '?']).next();
+    page == Some(BLANK)
+        || has_document && former.kind.within_document(&tab.url, &former.url).is_some()
+}
+
 /// Enters a committed page into the history.
 fn enter_history(
     tab: &mut Tab,
@@ -81,7 +106,7 @@ fn enter_history(
         );
     let keeps_left = !stays && may_keep_left;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
-        left.is_cached = keeps_left;
+        (left.is_cached, left.left_with) = (keeps_left, tab.load);
         left.knows_language = tab.knows_language;
         left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
     }
@@ -117,6 +142,7 @@ fn enter_history(
                 document,
                 was_used: tab.is_used,
                 is_cached: false,
+                left_with: 0,
                 knows_language: false,
                 own_factor: None,
             });
@@ -133,6 +159,7 @@ fn enter_history(
             !is_same_document && cached == Some(true)
         }
     };
+    keep_six(&mut tab.history);
     let entry = tab.history.get(tab.history_at).filter(|_| came_back);
     PageCacheUse { came_back, keeps_left, own_factor: entry.and_then(|entry| entry.own_factor) }
 }
@@ -179,10 +206,13 @@ impl Browser {
         if tab.first_url.is_empty() {
             tab.first_url = url.into();
         }
-        // A discarded tab has no document that a fragment could lie in.
-        let from = if was_discarded { String::new() } else { tab.url.to_string() };
-        let former = tab.pending.take().filter(|former| *former.url == *BLANK);
-        tab.overtaken = former.map(|former| (tab.load, former));
+        // A tab whose page is not there, or did not come, has no document that a fragment could lie in.
+        let has_document = !was_discarded && !tab.is_fresh && !tab.shows_error;
+        let from = if has_document { tab.url.to_string() } else { String::new() };
+        let is_first = tab.url.is_empty() || was_discarded || tab.is_fresh;
+        if let Some(former) = tab.pending.take().filter(|former| comes_overtaken(tab, former)) {
+            tab.overtaken.push((tab.load, former));
+        }
         tab.load += 1;
         tab.pending = Some(pending);
         tab.status = Status::Loading;
@@ -197,6 +227,7 @@ impl Browser {
                 from,
                 kind,
                 realm,
+                is_first,
             }
         };
         self.end_alert(id);
@@ -237,13 +268,17 @@ impl Browser {
             Some(pending) if tab.url.is_empty() => pending.url.clone(),
             _ => tab.url.clone(),
         };
-        self.navigate(id, &url, NavigationKind::Reload);
+        // Its first page becomes its first entry, however often it was asked for.
+        let is_first = tab.history.is_empty();
+        let kind = if is_first { NavigationKind::Push } else { NavigationKind::Reload };
+        self.navigate(id, &url, kind);
         Ok(())
     }
 
-    /// The page before or after the current one; the browser skips those on which the user did nothing.
+    /// The page before or after the one that a tab shows or is on its way to; the browser skips those on which the user did nothing.
     pub(crate) fn history_target(&self, tab: &Tab, is_forward: bool) -> Option<usize> {
-        let (at, count) = (tab.history_at, tab.history.len());
+        let at = tab.pending.as_ref().and_then(|pending| pending.kind.place());
+        let (at, count) = (at.unwrap_or(tab.history_at), tab.history.len());
         let skips = self.compat == Compat::Browser;
         let was_used = |index: &usize| tab.history.get(*index).is_some_and(|entry| entry.was_used);
         if is_forward {
@@ -258,17 +293,34 @@ impl Browser {
         let entry = self.tab(id)?.history.get(target).ok_or(Error::NoHistory)?;
         let (url, document) = (Arc::clone(&entry.url), entry.document);
         let tab = self.tab(id)?;
+        let is_leaving = tab.pending.as_ref().is_some_and(|pending| pending.kind.place().is_some());
+        if is_leaving && target == tab.history_at && !tab.is_fresh {
+            // The page that is left is there still.
+            self.stop_navigation(id);
+            return Ok(());
+        }
         let current = tab.history.get(tab.history_at).map(|entry| entry.document);
-        let is_step = current == Some(document) && target != tab.history_at && !tab.discarded;
+        let has_document = !tab.is_fresh && !tab.shows_error && !tab.discarded;
+        let is_step = current == Some(document) && target != tab.history_at && has_document;
         let kind = if is_step { NavigationKind::Step } else { NavigationKind::Traverse };
         self.navigate(id, &url, kind(target));
         Ok(())
     }
 
+    /// Ends what a tab is on its way to: its page stays.
+    fn stop_navigation(&mut self, id: TabId) {
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        tab.pending = None;
+        tab.load += 1;
+        tab.status = tab.document_status();
+        self.dirty.note_tab(id);
+        self.answer_languages(id);
+    }
+
     /// A page has begun to arrive.
     pub(super) fn commit(&mut self, id: TabId, url: &str, arrival: Arrival) {
         let is_same_document = arrival == Arrival::SameDocument;
-        let leaves_error = arrival == Arrival::NewDocument { leaves_error: true };
+        let leaves_whole = arrival == Arrival::NewDocument { leaves_whole: true };
         let is_incognito = self.strips.tab(id).is_some_and(|tab| self.is_incognito(tab));
         let is_related = self.has_related_page(id);
         let Some(tab) = self.strips.tab_mut(id) else {
@@ -287,7 +339,7 @@ impl Browser {
         let is_traversal =
             matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
         // A discarded tab has no page that could be kept.
-        let has_page = !tab.is_fresh && !leaves_error;
+        let has_page = !tab.is_fresh && leaves_whole;
         let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
         let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
@@ -341,7 +393,7 @@ impl Browser {
             let entry = tab.history.get(tab.history_at).filter(|_| cache.came_back);
             tab.knows_language =
                 entry.map_or(is_reload && tab.knows_language, |entry| entry.knows_language);
-            tab.document_load = tab.load;
+            (tab.document_load, tab.loads_document) = (tab.load, true);
             // A page that comes back from the cache has its title, and has run its script.
             tab.keeps_title = cache.came_back;
             let load = tab.load;

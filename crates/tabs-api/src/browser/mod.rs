@@ -172,6 +172,7 @@ impl Browser {
                 document: 0,
                 was_used: false,
                 is_cached: false,
+                left_with: 0,
                 knows_language: true,
                 own_factor: None,
             });

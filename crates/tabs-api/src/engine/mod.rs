@@ -37,6 +37,21 @@ pub enum NavigationKind {
 }
 
 impl NavigationKind {
+    /// The place in the history that a navigation leads to, if it leads to one.
+    #[must_use]
+    pub const fn place(self) -> Option<usize> {
+        match self {
+            Self::Traverse(place) | Self::Step(place) => Some(place),
+            Self::Push | Self::Append | Self::Replace | Self::Reload | Self::Restore => None,
+        }
+    }
+
+    /// The same effect on a history of so many entries: one that is gone comes as a new one.
+    #[must_use]
+    pub fn within(self, entries: usize) -> Self {
+        if self.place().is_some_and(|place| place >= entries) { Self::Push } else { self }
+    }
+
     /// The address that a navigation comes to which stays in the document that a tab shows: that of a step, and of a new entry within it.
     #[must_use]
     pub fn within_document(self, from: &str, to: &str) -> Option<String> {
@@ -80,6 +95,8 @@ pub enum EngineCommand {
         from: String,
         kind: NavigationKind,
         realm: Realm,
+        /// True for the first page of a tab, of one that was discarded too.
+        is_first: bool,
     },
     /// Load nothing, as the way is barred; the tab's page stays.
     Refuse { tab: TabId, load: u64 },
@@ -143,6 +160,8 @@ pub enum PageEvent {
         language: Option<String>,
         /// True for the browser's own page in place of one that could not be loaded.
         is_error: bool,
+        /// True if a server gave it with the status 200, or none was asked.
+        is_ok: bool,
         /// The addresses of the frames within it.
         frames: Vec<String>,
     },

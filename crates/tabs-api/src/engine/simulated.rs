@@ -17,6 +17,8 @@ use crate::engine::{
 use crate::id::{RequestId, TabId};
 use crate::url::{BLANK, at_arrival};
 
+/// The status of a page that is there.
+const OK: u16 = 200;
 /// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
 const COMMIT_LOCAL: Duration = Duration::from_millis(8);
@@ -247,12 +249,12 @@ impl SimEngine {
     fn navigate(
         &mut self,
         now: Timestamp,
-        tab: TabId,
-        load: u64,
+        page_load: PageLoad,
         url: &str,
         from: &str,
-        (kind, realm): (NavigationKind, Realm),
+        realm: Realm,
     ) {
+        let PageLoad { tab, load, kind, .. } = page_load;
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
         let is_new = !is_again && !matches!(kind, NavigationKind::Traverse(_));
         if let Some(url) = kind.within_document(from, url) {
@@ -267,6 +269,7 @@ impl SimEngine {
                         is_same_document: true,
                         language: None,
                         is_error: false,
+                        is_ok: true,
                         frames: Vec::new(),
                     },
                 ),
@@ -281,15 +284,13 @@ impl SimEngine {
             .filter(|_| url == crate::url::NEW_TAB && realm == Realm::Normal)
             .unwrap_or(if is_new { at_arrival(url) } else { url })
             .to_owned();
-        let is_first = from.is_empty() || matches!(kind, NavigationKind::Restore);
-        let load = PageLoad { tab, load, kind, is_first };
         if let Some(source) = &mut self.source {
             source.cancel(tab);
             let elsewhere = Url::parse(&url).ok();
             let elsewhere =
                 elsewhere.filter(|url| source.allows(url) && !self.pages.describes(url));
             if let Some(url) = elsewhere {
-                return source.fetch(load, url);
+                return source.fetch(page_load, url);
             }
         }
         let mut outcome = self.pages.load(&url, &self.extension_page_title);
@@ -303,7 +304,7 @@ impl SimEngine {
                 Realm::Normal | Realm::Incognito => {}
             }
         }
-        self.show(now, load, outcome);
+        self.show(now, page_load, outcome);
     }
 
     fn show(&mut self, now: Timestamp, page_load: PageLoad, outcome: Outcome) {
@@ -340,6 +341,7 @@ impl SimEngine {
                     is_same_document: false,
                     language: self.language(page),
                     is_error: page.is_error(),
+                    is_ok: page.status == OK,
                     frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
                 },
             ),
@@ -521,9 +523,11 @@ fn join(base: &str, target: &str) -> String {
 impl Engine for SimEngine {
     fn send(&mut self, now: Timestamp, command: EngineCommand) {
         match command {
-            EngineCommand::Navigate { tab, load, url, from, kind, realm } => {
+            EngineCommand::Navigate { tab, load, url, from, kind, realm, is_first } => {
                 self.alerts.remove(&tab);
-                self.navigate(now, tab, load, &url, &from, (kind, realm))
+                let is_first = is_first || matches!(kind, NavigationKind::Restore);
+                let load = PageLoad { tab, load, kind, is_first };
+                self.navigate(now, load, &url, &from, realm);
             }
             EngineCommand::Refuse { tab, load } => {
                 self.at(now.plus(COMMIT), page_event(tab, load, PageEvent::Aborted));

@@ -165,6 +165,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
         document,
         was_used,
         is_cached: false,
+        left_with: 0,
         knows_language: false,
         own_factor: None,
     };

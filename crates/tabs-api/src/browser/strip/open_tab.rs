@@ -2,6 +2,7 @@
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
+use crate::browser::history::is_closed_to_pages;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::{HistoryEntry, Tab};
 use crate::browser::window::{Window, WindowKind};
@@ -163,7 +164,11 @@ impl Browser {
         page: TabId,
         opening: Opening,
     ) -> Result<(), Error> {
-        let (name, family) = (opening.name, self.tab(page)?.family);
+        let opener = self.tab(page)?;
+        if is_closed_to_pages(&opener.url, &opening.url) {
+            return Ok(());
+        }
+        let (name, family) = (opening.name, opener.family);
         let known = name.as_deref().and_then(|name| self.tab_named(name, family));
         let id = match known {
             Some(known) => {
@@ -188,7 +193,7 @@ impl Browser {
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
-        self.navigate_by_code(id, &opening.url, NavigationKind::Push);
+        self.navigate_by_page(id, &opening.url, NavigationKind::Push);
         Ok(())
     }
 
