@@ -149,13 +149,14 @@ impl Browser {
             PageEvent::Opens(opening) => drop(self.open_from_page(id, opening)),
             PageEvent::SendsOpener(url) => {
                 let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
-                if let Some(opener) = opener.filter(|opener| self.strips.tab(*opener).is_some()) {
+                if let Some(opener) = opener.filter(|opener| self.shares_group(id, *opener)) {
                     self.navigate_by_page(opener, &url, NavigationKind::Push);
                 }
             }
             PageEvent::ClosesNamed(name) => {
                 let family = self.strips.tab(id).map(|tab| tab.family);
-                if let Some(named) = family.and_then(|family| self.tab_named(&name, family)) {
+                let named = family.and_then(|family| self.tab_named(&name, family));
+                if let Some(named) = named.filter(|named| self.shares_group(id, *named)) {
                     drop(self.close_tab(named));
                 }
             }
@@ -273,10 +274,10 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.is_used = true;
         mark_document(tab, true);
-        let (load, url) = (tab.load, tab.url.to_string());
+        let (load, url, base) = (tab.load, tab.url.to_string(), tab.base_url().to_owned());
         self.dirty.note_tab(id);
         let is_shown = self.runs_timers(id);
-        self.command(EngineCommand::Gesture { tab: id, load, url, is_shown, script });
+        self.command(EngineCommand::Gesture { tab: id, load, url, base, is_shown, script });
         Ok(())
     }
 }

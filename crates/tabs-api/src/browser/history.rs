@@ -75,6 +75,16 @@ fn may_keep(tab: &Tab, url: &str, kind: NavigationKind) -> bool {
         && without_fragment(&tab.url) != without_fragment(url)
 }
 
+/// Ends the blank page that a page opened a tab with, unless that is what comes; true if it was there. It came without a navigation, and the first
+/// one takes its place.
+fn end_first_blank(tab: &mut Tab, url: &str) -> bool {
+    let was_there = tab.blank_base.is_some() && !tab.url.is_empty();
+    if was_there || url != BLANK {
+        tab.blank_base = None;
+    }
+    was_there
+}
+
 /// Lets the pages go that were left before the last six that are kept.
 fn keep_six(history: &mut [HistoryEntry]) {
     let mut kept: Vec<_> = history.iter_mut().filter(|entry| entry.is_cached).collect();
@@ -123,8 +133,8 @@ fn enter_history(
         }
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
-                entry.url = url.into();
-                entry.document = document;
+                (entry.url, entry.document) = (url.into(), document);
+                entry.context_group = tab.context_group;
             }
             false
         }
@@ -136,6 +146,7 @@ fn enter_history(
             let is_same_host = host(&tab.url) == host(url);
             tab.is_used &= is_same_document || is_same_host;
             tab.history.push(HistoryEntry {
+                context_group: tab.context_group,
                 url: url.into(),
                 title: "".into(),
                 icon: tab.icon.clone().filter(|_| is_same_document),
@@ -334,6 +345,12 @@ impl Browser {
             return;
         };
         let is_same_url = *tab.url == *url;
+        let replaces = !is_same_document && end_first_blank(tab, url);
+        let pending = if replaces && pending.kind == NavigationKind::Push {
+            PendingNavigation { kind: NavigationKind::Replace, ..pending }
+        } else {
+            pending
+        };
         let committed = Arc::<str>::from(url);
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal =
@@ -341,6 +358,12 @@ impl Browser {
         // A discarded tab has no page that could be kept.
         let has_page = !tab.is_fresh && leaves_whole;
         let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
+        if !is_same_document {
+            self.choose_context_group(id, url, pending.kind);
+        }
+        let Some(tab) = self.strips.tab_mut(id) else {
+            return;
+        };
         let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
         let restored = entry.map(|entry| entry.title.clone());

@@ -173,6 +173,7 @@ impl Browser {
                 was_used: false,
                 is_cached: false,
                 left_with: 0,
+                context_group: tab,
                 knows_language: true,
                 own_factor: None,
             });

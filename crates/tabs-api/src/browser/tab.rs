@@ -127,6 +127,8 @@ pub struct HistoryEntry {
     pub document: u64,
     /// True if the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
+    /// The browsing context group that it was shown in.
+    pub context_group: TabId,
     /// True if its page is kept in memory for going back to it.
     pub is_cached: bool,
     /// The number of the load that it was left with.
@@ -168,6 +170,8 @@ pub struct Tab {
     pub opener: Option<TabId>,
     /// The name that a page opened it under, for that page and its relatives to find it by.
     pub name: Option<String>,
+    /// The address that others are relative to on the blank page which a page opened it with: that of the page.
+    pub blank_base: Option<Arc<str>>,
     /// The tab whose page opened it, as long as the two know of each other.
     pub page_opener: Option<TabId>,
     /// The first of the tabs whose pages opened one another.
@@ -276,6 +280,7 @@ impl Tab {
             group: None,
             opener: None,
             name: None,
+            blank_base: None,
             page_opener: None,
             family: id,
             context_group: id,
@@ -336,6 +341,12 @@ impl Tab {
     #[must_use]
     pub fn shown_pending(&self) -> Option<&Arc<str>> {
         self.pending.as_ref().filter(|pending| pending.is_shown).map(|pending| &pending.url)
+    }
+
+    /// The address that others on its page are relative to.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        self.blank_base.as_deref().unwrap_or(&self.url)
     }
 
     /// The state that its document gives it when it is on its way to no other one.

@@ -8,6 +8,7 @@ pub mod language;
 pub mod screenshot;
 pub mod script;
 pub mod simulated;
+mod state_url;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,8 +124,15 @@ pub enum EngineCommand {
     Post { port: String, message: Value },
     /// Close a port from the extension's side.
     Disconnect { port: String },
-    /// The user did something on a page, with a script to run as part of it.
-    Gesture { tab: TabId, load: u64, url: String, is_shown: bool, script: Option<String> },
+    /// The user did something on a page, with a script to run as part of it. Relative addresses in that are relative to `base`.
+    Gesture {
+        tab: TabId,
+        load: u64,
+        url: String,
+        base: String,
+        is_shown: bool,
+        script: Option<String>,
+    },
     /// Take away what a page told or asked the user: its script goes on, as one of this load.
     EndAlert { tab: TabId, load: u64, accepted: bool },
     /// A page has begun to arrive: its script runs, and more slowly where nobody sees it.

@@ -10,6 +10,7 @@ use url::Url;
 use crate::engine::alert::{Alert, Alerts};
 use crate::engine::fixtures::{Outcome, Page, Pages};
 use crate::engine::script::{Script, script_of};
+use crate::engine::state_url::state_url;
 use crate::engine::{
     Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Realm, Reply,
     screenshot,
@@ -64,6 +65,16 @@ pub struct SimEngine {
     alerts: Alerts,
     /// The names of open ports, each with the frames that it reaches.
     ports: BTreeMap<String, Vec<Frame>>,
+}
+
+/// The document that a script runs in.
+#[derive(Debug, Clone, Copy)]
+struct Document<'u> {
+    tab: TabId,
+    load: u64,
+    url: &'u str,
+    /// The address that others in it are relative to.
+    base: &'u str,
 }
 
 /// The script of a page that is to come.
@@ -381,15 +392,8 @@ impl SimEngine {
         }
     }
 
-    fn run(
-        &mut self,
-        when: Timestamp,
-        tab: TabId,
-        load: u64,
-        base: &str,
-        script: &Script,
-        is_gesture: bool,
-    ) {
+    fn run(&mut self, when: Timestamp, document: Document<'_>, script: &Script, is_gesture: bool) {
+        let Document { tab, load, url, base } = document;
         let join = |target: &str| join(base, target);
         match script {
             // From a page without an address of its own a relative one leads nowhere.
@@ -402,7 +406,9 @@ impl SimEngine {
                 self.at(when, page_event(tab, load, PageEvent::Title(title.clone())))
             }
             Script::Push(target) => {
-                self.at(when, page_event(tab, load, PageEvent::PushesState(join(target))))
+                if let Some(url) = state_url(url, base, target) {
+                    self.at(when, page_event(tab, load, PageEvent::PushesState(url)));
+                }
             }
             Script::Replace(target) => {
                 self.at(when, page_event(tab, load, PageEvent::Replaces(join(target))))
@@ -412,7 +418,9 @@ impl SimEngine {
                 self.at(when, page_event(tab, load, PageEvent::Traverses(*steps)))
             }
             Script::ReplaceState(target) => {
-                self.at(when, page_event(tab, load, PageEvent::ReplacesState(join(target))))
+                if let Some(url) = state_url(url, base, target) {
+                    self.at(when, page_event(tab, load, PageEvent::ReplacesState(url)));
+                }
             }
             Script::Fragment(target) => {
                 self.at(when, page_event(tab, load, PageEvent::SetsFragment(join(target))))
@@ -555,10 +563,11 @@ impl Engine for SimEngine {
             EngineCommand::Disconnect { port } => {
                 self.ports.remove(&port);
             }
-            EngineCommand::Gesture { tab, load, url, is_shown, script } => {
+            EngineCommand::Gesture { tab, load, url, base, is_shown, script } => {
                 if let Some((delay, script)) = script.as_deref().and_then(script_of) {
                     let when = now.plus(Duration::from_millis(1)).plus(waits(delay, is_shown));
-                    self.run(when, tab, load, &url, &script, true);
+                    let document = Document { tab, load, url: &url, base: &base };
+                    self.run(when, document, &script, true);
                 }
             }
             EngineCommand::EndAlert { tab, load, accepted } => {
@@ -566,14 +575,16 @@ impl Engine for SimEngine {
                 let rest = if accepted { alert.accepted } else { alert.refused };
                 if let Some(script) = rest {
                     let when = now.plus(Duration::from_millis(1));
-                    self.run(when, tab, load, &alert.url, &script, false);
+                    let document = Document { tab, load, url: &alert.url, base: &alert.url };
+                    self.run(when, document, &script, false);
                 }
             }
             EngineCommand::Begin { tab, load, is_shown } => {
                 let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);
                 if let Some(WaitingScript { url, delay, script, .. }) = waiting {
                     let when = now.plus(waits(delay, is_shown));
-                    self.run(when, tab, load, &url, &script, false);
+                    let document = Document { tab, load, url: &url, base: &url };
+                    self.run(when, document, &script, false);
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Opening tabs: by a call, by the user, by a page. `tabs.onCreated` comes first, then what being active brings.
 
+use std::sync::Arc;
+
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::history::is_closed_to_pages;
@@ -169,6 +171,7 @@ impl Browser {
             return Ok(());
         }
         let (name, family) = (opening.name, opener.family);
+        let base = Arc::<str>::from(opener.base_url());
         let known = name.as_deref().and_then(|name| self.tab_named(name, family));
         let id = match known {
             Some(known) => {
@@ -188,12 +191,14 @@ impl Browser {
         if known.is_none() && !opening.is_noopener {
             let tab = self.tab_mut(id)?;
             (tab.name, tab.family) = (name, family);
-            tab.page_opener = Some(page);
+            (tab.page_opener, tab.blank_base) = (Some(page), Some(base));
             self.relate(id, page);
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
-        self.navigate_by_page(id, &opening.url, NavigationKind::Push);
+        if known.is_none() || self.shares_group(page, id) {
+            self.navigate_by_page(id, &opening.url, NavigationKind::Push);
+        }
         Ok(())
     }
 
