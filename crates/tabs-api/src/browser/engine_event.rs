@@ -7,7 +7,8 @@ use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
-use crate::browser::history::{Arrival, mark_document};
+use crate::browser::history::Arrival;
+use crate::browser::history_entries::mark_document;
 use crate::browser::tab::{PendingNavigation, Status, Tab};
 use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
 use crate::error::Error;
@@ -274,6 +275,12 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.is_used = true;
         mark_document(tab, true);
+        self.run_script(id, script)
+    }
+
+    /// Runs a script on a tab's page as part of a gesture of the user.
+    pub(super) fn run_script(&mut self, id: TabId, script: Option<String>) -> Result<(), Error> {
+        let tab = self.tab(id)?;
         let (load, url, base) = (tab.load, tab.url.to_string(), tab.base_url().to_owned());
         self.dirty.note_tab(id);
         let is_shown = self.runs_timers(id);

@@ -25,6 +25,7 @@ mod focus;
 mod freezing;
 pub mod group;
 mod history;
+mod history_entries;
 pub(crate) mod incognito;
 mod invariant;
 mod language;

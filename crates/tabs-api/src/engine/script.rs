@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::engine::Opening;
 
+/// The longest delay of a refresh that counts as a redirect.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
 /// The script of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Script {
@@ -12,6 +15,8 @@ pub enum Script {
     Go(String),
     /// Changes the title.
     Title(String),
+    /// Changes the icon.
+    Icon(String),
     /// Goes to another page in place of its own.
     Replace(String),
     /// Loads the page again.
@@ -57,7 +62,18 @@ pub fn script_of(text: &str) -> Option<(Duration, Script)> {
         let action = action.trim().trim_start_matches('{').trim_end_matches('}');
         return Some((Duration::from_millis(millis), action_of(action)?));
     }
+    if let Some((_, refresh)) = text.split_once("http-equiv=refresh content=") {
+        return refreshing_script(&quoted(refresh)?);
+    }
     Some((Duration::ZERO, action_of(text)?))
+}
+
+/// Reads `3;url=/b.html`, the content of a refresh that a page declares. One that comes at once takes the place of the page.
+fn refreshing_script(content: &str) -> Option<(Duration, Script)> {
+    let (seconds, target) = content.split_once(";url=")?;
+    let delay = Duration::from_secs(seconds.trim().parse().ok()?);
+    let (is_at_once, target) = (delay <= AT_ONCE, target.to_owned());
+    Some((delay, if is_at_once { Script::Replace(target) } else { Script::Go(target) }))
 }
 
 fn action_of(action: &str) -> Option<Script> {
@@ -67,6 +83,13 @@ fn action_of(action: &str) -> Option<Script> {
     }
     if let Some(asking) = asking_script(action) {
         return Some(asking);
+    }
+    if let Some((_, icon)) = action.split_once("querySelector(\"link[rel=icon]\").href=") {
+        return quoted(icon).map(Script::Icon);
+    }
+    if let Some((_, form)) = action.split_once(".action=").filter(|_| action.contains(".submit()"))
+    {
+        return quoted(form).map(Script::Go);
     }
     if let Some((_, link)) = action.split_once("a.href=") {
         return link_script(link);
@@ -281,6 +304,14 @@ mod tests {
             ("opener&&(opener.location=\"/c.html\");0", Script::GoInOpener("/c.html".into())),
             ("window.open(\"\",\"one\").close();0", Script::CloseNamed("one".into())),
             ("window.open(\"/b.html\",\"one\")&&0", opening("/b.html", Some("one"), false)),
+            (
+                "((f)=>{f.method=\"post\";f.action=\"/b.html\";f.submit()})(0);0",
+                Script::Go("/b.html".into()),
+            ),
+            (
+                "document.querySelector(\"link[rel=icon]\").href=\"/i.png\";0",
+                Script::Icon("/i.png".into()),
+            ),
             (&link(""), Script::Go("/b.html".into())),
             (&link("a.target=\"_blank\";"), opening("/b.html", None, true)),
             (&link("a.target=\"one\";"), opening("/b.html", Some("one"), false)),
@@ -320,5 +351,9 @@ mod tests {
         let wanted = Some((Duration::from_millis(300), Script::Title("Later".into())));
         assert_eq!(script_of("setTimeout(()=>{document.title=\"Later\"},300);0"), wanted);
         assert_eq!(script_of("t=300: document.title='Later'"), wanted);
+        let refresh =
+            "document.head.append('<meta http-equiv=refresh content=\"5;url=/b.html\">');0";
+        let wanted = Some((Duration::from_secs(5), Script::Go("/b.html".into())));
+        assert_eq!(script_of(refresh), wanted);
     }
 }

@@ -405,6 +405,9 @@ impl SimEngine {
             Script::Title(title) => {
                 self.at(when, page_event(tab, load, PageEvent::Title(title.clone())))
             }
+            Script::Icon(target) => {
+                self.at(when, page_event(tab, load, PageEvent::Icon(join(target))))
+            }
             Script::Push(target) => {
                 if let Some(url) = state_url(url, base, target) {
                     self.at(when, page_event(tab, load, PageEvent::PushesState(url)));

@@ -196,10 +196,16 @@ impl Browser {
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
-        if known.is_none() || self.shares_group(page, id) {
-            self.navigate_by_page(id, &opening.url, NavigationKind::Push);
+        if known.is_some() && !self.shares_group(page, id) {
+            return Ok(());
         }
-        Ok(())
+        match opening.url.strip_prefix("javascript:") {
+            Some(script) => self.run_script(id, Some(script.to_owned())),
+            None => {
+                self.navigate_by_page(id, &opening.url, NavigationKind::Push);
+                Ok(())
+            }
+        }
     }
 
     /// The tab that a page of this family opened under a name.
