@@ -8,8 +8,9 @@ use triptych_core::time::Timestamp;
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
 use crate::browser::history::Arrival;
-use crate::browser::history_entries::mark_document;
+use crate::browser::history_entries::{mark_document, steps_in_frames};
 use crate::browser::tab::{PendingNavigation, Status, Tab};
+use crate::engine::title::canonical;
 use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
 use crate::error::Error;
 use crate::id::TabId;
@@ -28,6 +29,7 @@ fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
         | PageEvent::Traverses(_)
         | PageEvent::PushesState(_)
         | PageEvent::ReplacesState(_)
+        | PageEvent::FrameGoes(_)
         | PageEvent::SetsFragment(_) => tab.pending.is_none(),
         _ => true,
     }
@@ -91,6 +93,9 @@ impl Browser {
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.language =
                         language.or_else(|| tab.language.take().filter(|_| is_same_document));
+                    if is_same_document && steps_in_frames(tab) {
+                        arrival = Arrival::Frame;
+                    }
                     if !is_same_document {
                         let leaves_whole = tab.is_ok && !tab.shows_error && !tab.loads_document;
                         (tab.is_ok, tab.shows_error) = (is_ok, is_error);
@@ -138,6 +143,7 @@ impl Browser {
             PageEvent::ReplacesState(url) => {
                 self.change_url_in_document(id, &url, NavigationKind::Replace)
             }
+            PageEvent::FrameGoes(url) => self.send_frame(id, &url),
             // A fragment that is there already is no navigation, and an empty one is as none.
             PageEvent::SetsFragment(url) => {
                 let fragment = |url: &str| url.split_once('#').map(|(_, name)| name.to_owned());
@@ -175,13 +181,32 @@ impl Browser {
         self.strips.window(tab.window).is_some_and(|window| window.tabs.len() <= 1)
     }
 
+    /// Sends the first frame of a page elsewhere, which is an entry of the tab's history, though the address of the page stays.
+    fn send_frame(&mut self, id: TabId, url: &str) {
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        let Some(frame) = tab.frames.first_mut() else { return };
+        *frame = url.into();
+        let page = Arc::clone(&tab.url);
+        self.change_within_document(id, &page, NavigationKind::Append, Arrival::Frame);
+    }
+
     /// The script of a page gives it another URL. A navigation that is on its way goes on behind it, and no longer shows.
     fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        self.change_within_document(id, url, kind, Arrival::SameDocument);
+    }
+
+    fn change_within_document(
+        &mut self,
+        id: TabId,
+        url: &str,
+        kind: NavigationKind,
+        arrival: Arrival,
+    ) {
         let Some(tab) = self.strips.tab_mut(id) else { return };
         let (is_shown, is_refused) = (false, false);
         let change = PendingNavigation { url: url.into(), is_shown, kind, is_refused };
         let newer = tab.pending.replace(change);
-        self.commit(id, url, Arrival::SameDocument);
+        self.commit(id, url, arrival);
         if let Some(tab) = self.strips.tab_mut(id) {
             let pages = tab.history.len();
             tab.pending = newer.map(|newer| PendingNavigation {
@@ -217,7 +242,7 @@ impl Browser {
 
     /// Gives a tab the title of its page; without one it is the address.
     fn set_title(&mut self, id: TabId, title: &str) {
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = canonical(title);
         let is_address = title.is_empty();
         let title = match self.strips.tab(id).filter(|_| is_address) {
             Some(tab) => crate::url::title(&tab.url),

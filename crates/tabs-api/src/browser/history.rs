@@ -25,6 +25,8 @@ const ICON_AFTER: Duration = Duration::from_millis(18);
 pub(super) enum Arrival {
     /// That which is there.
     SameDocument,
+    /// That which is there, in which a frame alone goes elsewhere.
+    Frame,
     /// Another one, in its place.
     NewDocument {
         /// True if the one that is left was found, and was there in full.
@@ -58,9 +60,13 @@ impl Browser {
         self.begin_navigation(id, shown_navigation(url, kind, false));
     }
 
-    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
+    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page, unless it is
+    /// there already.
     pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, shown_navigation(url, kind, url.starts_with("data:")));
+        let tab = self.strips.tab(id).filter(|tab| !tab.discarded);
+        let is_there = tab.is_some_and(|tab| kind.within_document(&tab.url, url).is_some());
+        let is_refused = url.starts_with("data:") && !is_there;
+        self.begin_navigation(id, shown_navigation(url, kind, is_refused));
     }
 
     /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already
@@ -207,7 +213,8 @@ impl Browser {
 
     /// A page has begun to arrive.
     pub(super) fn commit(&mut self, id: TabId, url: &str, arrival: Arrival) {
-        let is_same_document = arrival == Arrival::SameDocument;
+        let is_same_document = !matches!(arrival, Arrival::NewDocument { .. });
+        let is_of_frame = arrival == Arrival::Frame;
         let leaves_whole = arrival == Arrival::NewDocument { leaves_whole: true };
         let is_incognito = self.strips.tab(id).is_some_and(|tab| self.is_incognito(tab));
         let is_related = self.has_related_page(id);
@@ -242,6 +249,9 @@ impl Browser {
             return;
         };
         let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
+        if let Some(entry) = tab.history.get_mut(tab.history_at) {
+            entry.is_of_frame |= is_of_frame && pending.kind == NavigationKind::Append;
+        }
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
         let restored = entry.map(|entry| entry.title.clone());
         let known_icon = entry.and_then(|entry| entry.icon.clone());
@@ -276,7 +286,9 @@ impl Browser {
             Change { status: Some(Status::Loading), url: change_url, ..Change::default() },
         );
         let renewed = (!is_same_document).then(|| self.renew_zoom(id, cache.own_factor));
-        self.emit_zoom_of_page(id, renewed.flatten());
+        if !is_of_frame {
+            self.emit_zoom_of_page(id, renewed.flatten());
+        }
         if !is_same_document {
             self.set_sounding(id, false);
             // The browser tells of a page that it keeps only once the new one is there.
@@ -305,7 +317,7 @@ impl Browser {
             }
         }
         self.store_in_history(id);
-        if is_same_document {
+        if is_same_document && !is_of_frame {
             let load = self.strips.tab(id).map_or(0, |tab| tab.load);
             self.set_timer(ICON_AFTER, Timer::IconFetched { tab: id, load });
         }

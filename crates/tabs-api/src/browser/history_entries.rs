@@ -47,6 +47,15 @@ pub(super) fn end_first_blank(tab: &mut Tab, url: &str) -> bool {
     was_there
 }
 
+/// True if nothing but frames of a page goes elsewhere on the way that a tab takes in its history.
+pub(super) fn steps_in_frames(tab: &Tab) -> bool {
+    let kind = tab.pending.as_ref().map(|pending| pending.kind);
+    let Some(NavigationKind::Step(to)) = kind else { return false };
+    let (first, last) = (tab.history_at.min(to) + 1, tab.history_at.max(to));
+    let entries = tab.history.get(first..=last).unwrap_or_default();
+    !entries.is_empty() && entries.iter().all(|entry| entry.is_of_frame)
+}
+
 /// Lets the pages go that were left before the last six that are kept.
 fn keep_six(history: &mut [HistoryEntry]) {
     let mut kept: Vec<_> = history.iter_mut().filter(|entry| entry.is_cached).collect();
@@ -106,6 +115,7 @@ pub(super) fn enter_history(
                 document,
                 was_used: tab.is_used,
                 is_cached: false,
+                is_of_frame: false,
                 left_with: 0,
                 knows_language: false,
                 own_factor: None,

@@ -173,6 +173,7 @@ impl Browser {
                 document: 0,
                 was_used: false,
                 is_cached: false,
+                is_of_frame: false,
                 left_with: 0,
                 context_group: tab,
                 knows_language: true,

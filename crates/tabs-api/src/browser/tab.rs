@@ -125,6 +125,8 @@ pub struct HistoryEntry {
     pub icon: Option<Arc<str>>,
     /// Names its document within the tab: those that a page's own script made share it.
     pub document: u64,
+    /// True if only a frame of the page went elsewhere to make it of the entry before.
+    pub is_of_frame: bool,
     /// True if the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
     /// The browsing context group that it was shown in.

@@ -2,6 +2,7 @@
 
 mod alert;
 pub mod allowed_hosts;
+mod data_address;
 pub mod fixtures;
 pub mod html;
 pub mod language;
@@ -9,6 +10,7 @@ pub mod screenshot;
 pub mod script;
 pub mod simulated;
 mod state_url;
+pub mod title;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -205,6 +207,8 @@ pub enum PageEvent {
     SendsOpener(String),
     /// The page tells the user something, and does nothing else until that is taken away.
     Alerts,
+    /// The page's script sends a frame of it to an address.
+    FrameGoes(String),
     /// The page's script closed its tab.
     Closes,
     /// The page's script closed the tab that it opened under this name.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::Opening;
+use crate::engine::html::refresh;
 
 /// The longest delay of a refresh that counts as a redirect.
 const AT_ONCE: Duration = Duration::from_secs(1);
@@ -37,6 +38,8 @@ pub enum Script {
     GoInOpener(String),
     /// Closes the tab that it opened under this name.
     CloseNamed(String),
+    /// Sends its first frame to another page.
+    Frame(String),
     /// Plays a tone.
     Play(Duration),
     /// Tells the user something, and goes on once that was taken away.
@@ -62,18 +65,16 @@ pub fn script_of(text: &str) -> Option<(Duration, Script)> {
         let action = action.trim().trim_start_matches('{').trim_end_matches('}');
         return Some((Duration::from_millis(millis), action_of(action)?));
     }
-    if let Some((_, refresh)) = text.split_once("http-equiv=refresh content=") {
-        return refreshing_script(&quoted(refresh)?);
+    if let Some((_, given)) = text.split_once("<meta http-equiv=refresh content=") {
+        let (delay, target) = refresh(&quoted(given)?)?;
+        return Some((delay, refreshed(delay, target)));
     }
     Some((Duration::ZERO, action_of(text)?))
 }
 
-/// Reads `3;url=/b.html`, the content of a refresh that a page declares. One that comes at once takes the place of the page.
-fn refreshing_script(content: &str) -> Option<(Duration, Script)> {
-    let (seconds, target) = content.split_once(";url=")?;
-    let delay = Duration::from_secs(seconds.trim().parse().ok()?);
-    let (is_at_once, target) = (delay <= AT_ONCE, target.to_owned());
-    Some((delay, if is_at_once { Script::Replace(target) } else { Script::Go(target) }))
+/// The script of a refresh that a page declares. One that comes at once takes the place of the page.
+pub(super) fn refreshed(delay: Duration, target: String) -> Script {
+    if delay <= AT_ONCE { Script::Replace(target) } else { Script::Go(target) }
 }
 
 fn action_of(action: &str) -> Option<Script> {
@@ -84,15 +85,14 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(asking) = asking_script(action) {
         return Some(asking);
     }
-    if let Some((_, icon)) = action.split_once("querySelector(\"link[rel=icon]\").href=") {
-        return quoted(icon).map(Script::Icon);
-    }
-    if let Some((_, form)) = action.split_once(".action=").filter(|_| action.contains(".submit()"))
-    {
-        return quoted(form).map(Script::Go);
-    }
     if let Some((_, link)) = action.split_once("a.href=") {
         return link_script(link);
+    }
+    if action.contains(".submit()") {
+        return form_script(action);
+    }
+    if let Some(rest) = action.strip_prefix("document.querySelector(") {
+        return element_script(rest);
     }
     if let Some((_, rest)) = action.split_once("opener.location") {
         return Some(Script::GoInOpener(quoted(rest.split_once('=')?.1)?));
@@ -181,6 +181,29 @@ fn link_script(link: &str) -> Option<Script> {
             Script::Open(Opening { url, name, is_popup: false, is_noopener: false })
         }
     })
+}
+
+/// A form that is sent, whose fields are empty.
+fn form_script(action: &str) -> Option<Script> {
+    let (_, target) = action.split_once(".action=")?;
+    let target = quoted(target)?;
+    let method = action.split_once(".method=").and_then(|(_, rest)| quoted(rest));
+    if method.is_some_and(|method| method.eq_ignore_ascii_case("post")) {
+        return Some(Script::Go(target));
+    }
+    let page = target.split(['?', '#']).next().unwrap_or_default();
+    Some(Script::Go(format!("{page}?")))
+}
+
+/// An address that is given to the icon of a page, or to a frame in it.
+fn element_script(action: &str) -> Option<Script> {
+    let (element, given) = action.split_once(").")?;
+    let target = quoted(given)?;
+    match quoted(element)?.as_str() {
+        "link[rel=icon]" if given.starts_with("href=") => Some(Script::Icon(target)),
+        "iframe" if given.starts_with("src=") => Some(Script::Frame(target)),
+        _ => None,
+    }
 }
 
 /// The first quoted text.
@@ -315,6 +338,18 @@ mod tests {
             (&link(""), Script::Go("/b.html".into())),
             (&link("a.target=\"_blank\";"), opening("/b.html", None, true)),
             (&link("a.target=\"one\";"), opening("/b.html", Some("one"), false)),
+        ] {
+            assert_eq!(read(text), Some(script), "{text}");
+        }
+        let form = "f.method=\"post\";f.action=\"/b.html\";document.body.append(f);f.submit()";
+        for (text, script) in [
+            (form, Script::Go("/b.html".into())),
+            ("f.action='/b.html?x';f.submit()", Script::Go("/b.html?".into())),
+            (
+                "document.querySelector('link[rel=icon]').href='/i.png';0",
+                Script::Icon("/i.png".into()),
+            ),
+            ("document.querySelector('iframe').src='/c.html';0", Script::Frame("/c.html".into())),
         ] {
             assert_eq!(read(text), Some(script), "{text}");
         }

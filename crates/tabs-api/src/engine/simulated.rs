@@ -16,7 +16,7 @@ use crate::engine::{
     screenshot,
 };
 use crate::id::{RequestId, TabId};
-use crate::url::{BLANK, at_arrival};
+use crate::url::{BLANK, at_arrival, is_barred};
 
 /// The status of a page that is there.
 const OK: u16 = 200;
@@ -298,8 +298,8 @@ impl SimEngine {
         if let Some(source) = &mut self.source {
             source.cancel(tab);
             let elsewhere = Url::parse(&url).ok();
-            let elsewhere =
-                elsewhere.filter(|url| source.allows(url) && !self.pages.describes(url));
+            let elsewhere = elsewhere
+                .filter(|url| source.allows(url) && !self.pages.describes(url) && !is_barred(url));
             if let Some(url) = elsewhere {
                 return source.fetch(page_load, url);
             }
@@ -427,6 +427,9 @@ impl SimEngine {
             }
             Script::Fragment(target) => {
                 self.at(when, page_event(tab, load, PageEvent::SetsFragment(join(target))))
+            }
+            Script::Frame(target) => {
+                self.at(when, page_event(tab, load, PageEvent::FrameGoes(join(target))));
             }
             Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
             Script::CloseNamed(name) => {

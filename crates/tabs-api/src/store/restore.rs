@@ -166,6 +166,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
         document,
         was_used,
         is_cached: false,
+        is_of_frame: false,
         left_with: 0,
         context_group: group,
         knows_language: false,

@@ -199,13 +199,13 @@ impl Browser {
         if known.is_some() && !self.shares_group(page, id) {
             return Ok(());
         }
-        match opening.url.strip_prefix("javascript:") {
-            Some(script) => self.run_script(id, Some(script.to_owned())),
-            None => {
-                self.navigate_by_page(id, &opening.url, NavigationKind::Push);
-                Ok(())
-            }
+        let is_script = opening.url.starts_with("javascript:");
+        if is_script && !opening.is_noopener {
+            self.run_script(id, Some(opening.url))?;
+        } else if !is_script {
+            self.navigate_by_page(id, &opening.url, NavigationKind::Push);
         }
+        Ok(())
     }
 
     /// The tab that a page of this family opened under a name.
