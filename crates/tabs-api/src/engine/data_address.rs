@@ -17,7 +17,10 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The page of an address; `None` if nothing can be read from it. Only a document of HTML says something about itself.
+/// The media types of documents that say something about themselves.
+const DOCUMENTS: [&str; 2] = ["text/html", "application/xhtml+xml"];
+
+/// The page of an address; `None` if nothing can be read from it.
 pub(super) fn page(url: &Url) -> Option<Page> {
     let (head, body) = url[Position::BeforePath..Position::AfterQuery].split_once(',')?;
     let body = percent_decode_str(body).collect::<Vec<u8>>();
@@ -29,7 +32,7 @@ pub(super) fn page(url: &Url) -> Option<Page> {
         None => (head, body),
     };
     let essence = media_type.split(';').next().unwrap_or_default().trim();
-    Some(if essence.eq_ignore_ascii_case("text/html") {
+    Some(if DOCUMENTS.iter().any(|kind| essence.eq_ignore_ascii_case(kind)) {
         html::read(url, media_type, &body)
     } else {
         Page::empty()

@@ -64,8 +64,11 @@ pub enum Outcome {
 /// Schemes that the browser hands over without asking; with others it asks, and the tab stays as it is.
 const HANDED_OVER: [&str; 3] = ["mailto:", "news:", "snews:"];
 
+/// Schemes of pages that have sources; at the source of another one a blank page stands.
+const WITH_SOURCES: [&str; 3] = ["http:", "https:", "file:"];
+
 /// Schemes of which no tab shows a page.
-const WITHOUT_PAGES: [&str; 4] = ["blob", "filesystem", "ws", "wss"];
+const WITHOUT_PAGES: [&str; 5] = ["blob", "chrome-search", "filesystem", "ws", "wss"];
 
 const REDIRECTS_MAX: usize = 20;
 
@@ -128,7 +131,8 @@ impl Pages {
     /// The outcome of loading a URL, redirects followed. The source of a page is that of where they lead.
     #[must_use]
     pub fn load(&self, url: &str, extension_page_title: &str) -> Outcome {
-        let page = url.strip_prefix(SOURCE).filter(|page| page.starts_with("http"));
+        let has_source = |page: &&str| WITH_SOURCES.iter().any(|scheme| page.starts_with(scheme));
+        let page = url.strip_prefix(SOURCE).filter(has_source);
         match page.map(|page| self.follow(page, extension_page_title)) {
             Some(Outcome::Page(url, page)) => {
                 Outcome::Page(format!("{SOURCE}{url}"), Box::new(page.source()))

@@ -8,6 +8,7 @@ pub mod html;
 pub mod language;
 pub mod screenshot;
 pub mod script;
+mod script_text;
 pub mod simulated;
 mod state_url;
 pub mod title;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::engine::Opening;
 use crate::engine::html::refresh;
+use crate::engine::script_text::{quoted, quoted_arguments};
 
 /// The longest delay of a refresh that counts as a redirect.
 const AT_ONCE: Duration = Duration::from_secs(1);
@@ -65,6 +66,9 @@ pub fn script_of(text: &str) -> Option<(Duration, Script)> {
         let action = action.trim().trim_start_matches('{').trim_end_matches('}');
         return Some((Duration::from_millis(millis), action_of(action)?));
     }
+    if let Some(code) = text.strip_prefix("javascript:") {
+        return Some((Duration::ZERO, address_script(code)?));
+    }
     if let Some((_, given)) = text.split_once("<meta http-equiv=refresh content=") {
         let (delay, target) = refresh(&quoted(given)?)?;
         return Some((delay, refreshed(delay, target)));
@@ -103,7 +107,7 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(target) = assigned(action, "location.href").or_else(|| assigned(action, "location"))
     {
         return match target.strip_prefix("javascript:") {
-            Some(code) => action_of(code).or_else(|| document_script(code)),
+            Some(code) => address_script(code),
             None => Some(Script::Go(target)),
         };
     }
@@ -158,6 +162,12 @@ fn asking_script(action: &str) -> Option<Script> {
     Some(Script::Ask { accepted: with(accepted), refused: with(refused) })
 }
 
+/// The script of a `javascript:` address. Where it results in a text, as an assignment does that nothing follows, that ends whatever the script began.
+fn address_script(code: &str) -> Option<Script> {
+    let results_in_text = code.trim_end().ends_with(['\'', '"']);
+    action_of(code).filter(|_| !results_in_text).or_else(|| document_script(code))
+}
+
 /// The text that a `javascript:` address results in, which takes the place of the document: its title shows.
 fn document_script(code: &str) -> Option<Script> {
     let mark = code.chars().next().filter(|mark| matches!(mark, '\'' | '"'))?;
@@ -206,13 +216,6 @@ fn element_script(action: &str) -> Option<Script> {
     }
 }
 
-/// The first quoted text.
-fn quoted(text: &str) -> Option<String> {
-    let start = text.find(['\'', '"'])?;
-    let (mark, rest) = (text.get(start..)?.chars().next()?, text.get(start + 1..)?);
-    rest.split_once(mark).map(|(quoted, _)| quoted.to_owned())
-}
-
 /// The quoted text that is assigned to a name.
 fn assigned(action: &str, name: &str) -> Option<String> {
     let rest = action.strip_prefix(name)?.trim_start().strip_prefix('=')?;
@@ -241,24 +244,6 @@ fn opening_script(action: &str) -> Option<Script> {
         is_popup: features.is_popup(),
         is_noopener: features.0.contains_key("noopener") || features.0.contains_key("noreferrer"),
     }))
-}
-
-/// The quoted texts between the first parentheses.
-fn quoted_arguments(action: &str) -> Vec<String> {
-    let (mut given, mut rest) = (Vec::new(), action);
-    while let Some(start) = rest.find(['\'', '"', ')']) {
-        let (quote, after) = rest.split_at(start);
-        let _ = quote;
-        let mark = after.chars().next().filter(|mark| *mark != ')');
-        let Some((text, behind)) =
-            mark.and_then(|mark| after.get(1..).and_then(|after| after.split_once(mark)))
-        else {
-            break;
-        };
-        given.push(text.to_owned());
-        rest = behind;
-    }
-    given
 }
 
 /// The third argument of `window.open`, by name.
@@ -353,6 +338,11 @@ mod tests {
         ] {
             assert_eq!(read(text), Some(script), "{text}");
         }
+        assert_eq!(
+            read("javascript:location.href='/b.html';0"),
+            Some(Script::Go("/b.html".into()))
+        );
+        assert_eq!(read("javascript:location.href='/b.html'"), None);
         assert_eq!(read("print()"), None);
     }
 

@@ -51,15 +51,26 @@ fn fixed(text: &str) -> Result<String, ParseError> {
 fn has_scheme(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let port = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
-    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-');
     scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && scheme.bytes().all(is_letter)
         && !is_port
 }
 
-/// A text without a scheme: a file by its path, else a host of the web.
+/// Schemes that are known also where a semicolon stands behind them.
+const WITH_SEMICOLON: [&str; 6] = ["http", "https", "file", "ftp", "about", "chrome"];
+
+/// A text without a scheme: one that is misspelt, a file by its path, else a host of the web.
 fn without_scheme(text: &str) -> Result<String, ParseError> {
+    let is_known =
+        |scheme: &str| WITH_SEMICOLON.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    if let Some((scheme, rest)) = text.split_once(';').filter(|(scheme, _)| is_known(scheme)) {
+        let mended = format!("{scheme}:{rest}");
+        if has_scheme(&mended) {
+            return fixed(&mended);
+        }
+    }
     let scheme = if text.starts_with('/') { "file" } else { "http" };
     let text = format!("{scheme}://{text}");
     match Url::parse(&text) {
@@ -180,6 +191,8 @@ mod tests {
             ("view-source:a.test/A.html", "view-source:http://a.test/A.html"),
             ("view-source:/etc/hostname", "view-source:file:///etc/hostname"),
             ("view-source:", "view-source:"),
+            ("view-source:http;//a.test/a.html", "view-source:http://a.test/a.html"),
+            ("a:99999", "a:99999"),
             (" JAVASCRIPT:1", "http://javascript:1/"),
             ("http://a%20b/", "http://a%20b/"),
             ("http://aa  b\u{3}", "http://aa%20%20b/"),
@@ -196,7 +209,7 @@ mod tests {
             "chrome:",
             "http://[::1",
             "http://a:99999/",
-            "a:99999",
+            "a.test:99999",
             "a.test:x",
             "//host/x",
         ] {

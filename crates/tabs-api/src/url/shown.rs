@@ -50,6 +50,8 @@ const RIGHT_TO_LEFT: [(u32, u32); 5] =
 enum Manner {
     /// Without what the user need not see, and with spaces.
     Short,
+    /// The same for a page whose source is shown: there https counts.
+    Source,
     /// Whole.
     Whole,
 }
@@ -82,14 +84,17 @@ pub fn error_title(url: &str) -> String {
 
 fn shown(url: &str, manner: Manner) -> String {
     if let Some(page) = url.strip_prefix(SOURCE).filter(|page| !page.starts_with(SOURCE)) {
-        return format!("{SOURCE}{}", shown(page, manner));
+        return format!("{SOURCE}{}", shown(page, Manner::Source));
     }
     let parts = Parts::of(url);
-    let is_short = manner == Manner::Short;
+    let is_short = manner != Manner::Whole;
+    let is_plain = match parts.scheme {
+        "http://" => is_short,
+        "https://" => manner == Manner::Short,
+        _ => false,
+    };
     // Whoever types such a host means another protocol.
-    let omits_scheme = is_short
-        && matches!(parts.scheme, "http://" | "https://")
-        && !parts.host.starts_with("ftp.");
+    let omits_scheme = is_plain && !parts.host.starts_with("ftp.");
     let scheme = if omits_scheme { "" } else { parts.scheme };
     let user = if is_short { "" } else { parts.user };
     let host = shown_host(parts.host);
@@ -188,7 +193,7 @@ fn escaped_bytes(text: &str) -> Option<Vec<u8>> {
 
 fn is_safe(letter: char, manner: Manner) -> bool {
     match letter {
-        ' ' => manner == Manner::Short,
+        ' ' => manner != Manner::Whole,
         letter if letter.is_ascii() => letter > ' ' && !SEPARATORS.contains(letter),
         letter => !is_in(&UNSAFE, letter),
     }
@@ -221,6 +226,7 @@ mod tests {
             ("file:///tmp/x.html", "x.html"),
             ("file:///etc/hostname?a/b#c/d", "hostname?a/b#c/d"),
             ("view-source:file:///tmp/x.html", "x.html"),
+            ("view-source:https://a.test/%20", "view-source:https://a.test/ "),
             ("http://a.test/x%20y%2Fz", "a.test/x y%2Fz"),
             ("http://a.test/?%E2%80%AE%20x%C2%A0y", "a.test/?%E2%80%AE x%C2%A0y"),
             ("http://a.test/%20?a%20b%FF#%C3%A4", "a.test/ ?a%20b%FF#ä"),
