@@ -63,6 +63,9 @@ pub enum Error {
     /// A URL of the developer tools.
     #[error("Cannot navigate to a devtools:// page.")]
     DevtoolsUrl,
+    /// A page of the browser that has no rights of its own.
+    #[error("Cannot navigate to a chrome-untrusted:// page.")]
+    UntrustedUrl,
     /// A page of the machine, for an extension that the user does not let read files.
     #[error("Cannot navigate to a file URL without local file access.")]
     FileAccess,

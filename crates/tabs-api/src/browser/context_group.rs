@@ -3,6 +3,7 @@
 
 use crate::browser::Browser;
 use crate::browser::tab::{Status, Tab};
+use crate::engine::NavigationKind;
 use crate::id::TabId;
 use crate::url::{NEW_TAB_PAGES, host};
 
@@ -65,6 +66,30 @@ impl Browser {
     /// True if there is another page in the browsing context group of a tab.
     pub(super) fn has_related_page(&self, id: TabId) -> bool {
         self.related_pages(id).next().is_some()
+    }
+
+    /// Puts a tab into the browsing context group of the page that comes: that of an entry of its history, and one of its own where it comes to pages of the
+    /// browser or leaves them.
+    pub(super) fn choose_context_group(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        let Some(tab) = self.strips.tab(id).filter(|tab| tab.is_related) else { return };
+        let entry = kind.place().and_then(|place| tab.history.get(place));
+        let is_of_browser = |url: &str| url.starts_with("chrome:");
+        let group = match entry {
+            Some(entry) => entry.context_group,
+            None if is_of_browser(&tab.url) == is_of_browser(url) => return,
+            None => TabId(self.next_id()),
+        };
+        let Some(tab) = self.strips.tab_mut(id).filter(|tab| tab.context_group != group) else {
+            return;
+        };
+        tab.context_group = group;
+        self.dirty.note_tab(id);
+    }
+
+    /// True if the page of a tab may lead that of another one elsewhere or close it: between groups pages only know that there are others.
+    pub(super) fn shares_group(&self, one: TabId, other: TabId) -> bool {
+        let group = |id| self.strips.tab(id).map(|tab| tab.context_group);
+        group(one) == group(other)
     }
 
     /// Puts a new tab into the browsing context group of another one.

@@ -82,9 +82,9 @@ impl Browser {
         tab.knows_language = false;
         (tab.audible, tab.sounds, tab.captured) = (false, false, false);
         tab.status = Status::Unloaded;
-        (tab.pending, tab.overtaken) = (None, None);
+        (tab.pending, tab.overtaken) = (None, Vec::new());
         tab.load += 1;
-        tab.document_load = tab.load;
+        (tab.document_load, tab.loads_document) = (tab.load, false);
         tab.muted = MutedInfo::default();
         tab.zoom = ZoomState::default();
         let window = tab.window;

@@ -7,8 +7,10 @@ use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
-use crate::browser::history::{Arrival, mark_document};
+use crate::browser::history::Arrival;
+use crate::browser::history_entries::{mark_document, steps_in_frames};
 use crate::browser::tab::{PendingNavigation, Status, Tab};
+use crate::engine::title::canonical;
 use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
 use crate::error::Error;
 use crate::id::TabId;
@@ -16,20 +18,18 @@ use crate::id::TabId;
 /// The time for which the timers of a page that is hidden run as before.
 const TIMERS_RUN_AFTER_HIDING: Duration = Duration::from_secs(10);
 
-/// True for what the script of a document does beside a navigation that began after the document's own.
+/// True for what a document does beside a navigation that began after its own.
 fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
     match event {
-        PageEvent::Committed { .. }
-        | PageEvent::Aborted
-        | PageEvent::HandedOver
-        | PageEvent::Complete
-        | PageEvent::Icon(_) => false,
-        PageEvent::Navigates(_)
+        PageEvent::Committed { .. } | PageEvent::Aborted | PageEvent::HandedOver => false,
+        PageEvent::Icon(_)
+        | PageEvent::Navigates(_)
         | PageEvent::Replaces(_)
         | PageEvent::Reloads
         | PageEvent::Traverses(_)
         | PageEvent::PushesState(_)
         | PageEvent::ReplacesState(_)
+        | PageEvent::FrameGoes(_)
         | PageEvent::SetsFragment(_) => tab.pending.is_none(),
         _ => true,
     }
@@ -42,9 +42,15 @@ impl Browser {
         self.now = self.now.max(now);
         match event {
             EngineEvent::Page { tab, load, event } => {
+                let is_of_document = |state: &Tab| state.document_load == load;
                 let is_current = |state: &Tab| {
-                    state.load == load || state.document_load == load && goes_on(&event, state)
+                    state.load == load || is_of_document(state) && goes_on(&event, state)
                 };
+                if matches!(event, PageEvent::Complete)
+                    && let Some(state) = self.strips.tab_mut(tab).filter(|tab| is_of_document(tab))
+                {
+                    state.loads_document = false;
+                }
                 if self.strips.tab(tab).is_some_and(is_current) {
                     self.on_page_event(tab, event);
                 } else if matches!(event, PageEvent::Committed { .. }) {
@@ -68,11 +74,12 @@ impl Browser {
         self.assert_invariants();
     }
 
-    /// Lets a blank page come that another navigation has overtaken: that one goes on behind it.
+    /// Lets what another navigation has overtaken come all the same: that one goes on behind it.
     fn commit_overtaken(&mut self, id: TabId, load: u64, event: PageEvent) {
         let Some(tab) = self.strips.tab_mut(id) else { return };
-        let Some((_, blank)) = tab.overtaken.take_if(|(number, _)| *number == load) else { return };
-        let newer = tab.pending.replace(blank);
+        let Some(at) = tab.overtaken.iter().position(|(number, _)| *number == load) else { return };
+        let (_, former) = tab.overtaken.swap_remove(at);
+        let newer = tab.pending.replace(former);
         self.on_page_event(id, event);
         if let Some(tab) = self.strips.tab_mut(id) {
             tab.pending = newer;
@@ -81,14 +88,18 @@ impl Browser {
 
     fn on_page_event(&mut self, id: TabId, event: PageEvent) {
         match event {
-            PageEvent::Committed { url, is_same_document, language, is_error, frames } => {
+            PageEvent::Committed { url, is_same_document, language, is_error, is_ok, frames } => {
                 let mut arrival = Arrival::SameDocument;
                 if let Some(tab) = self.strips.tab_mut(id) {
                     tab.language =
                         language.or_else(|| tab.language.take().filter(|_| is_same_document));
+                    if is_same_document && steps_in_frames(tab) {
+                        arrival = Arrival::Frame;
+                    }
                     if !is_same_document {
-                        let leaves_error = std::mem::replace(&mut tab.shows_error, is_error);
-                        arrival = Arrival::NewDocument { leaves_error };
+                        let leaves_whole = tab.is_ok && !tab.shows_error && !tab.loads_document;
+                        (tab.is_ok, tab.shows_error) = (is_ok, is_error);
+                        arrival = Arrival::NewDocument { leaves_whole };
                         tab.frames = frames.into_iter().map(Into::into).collect();
                     }
                 }
@@ -96,8 +107,9 @@ impl Browser {
             }
             PageEvent::Aborted => self.abort_navigation(id),
             PageEvent::HandedOver => {
-                if self.strips.tab(id).is_some_and(|tab| tab.history.is_empty()) {
-                    // A tab that was only made for it goes; it was just found, so that closing it cannot fail.
+                let is_needless = |tab: &Tab| tab.history.is_empty() && !self.is_alone(tab);
+                if self.strips.tab(id).is_some_and(is_needless) {
+                    // A tab that was only made for it goes, where its window does not go with it; it was just found, so that closing it cannot fail.
                     let _ = self.close_tab(id);
                 } else {
                     self.abort_navigation(id);
@@ -116,7 +128,7 @@ impl Browser {
                 self.store_in_history(id);
                 self.emit_updated(id, Change { icon: Some(url), ..Change::default() });
             }
-            PageEvent::Complete => self.complete(id),
+            PageEvent::Complete => self.complete_unless_loading(id),
             PageEvent::Sounds(sounds) => self.set_sounding(id, sounds),
             PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push),
             PageEvent::Replaces(url) => {
@@ -131,9 +143,12 @@ impl Browser {
             PageEvent::ReplacesState(url) => {
                 self.change_url_in_document(id, &url, NavigationKind::Replace)
             }
-            // A fragment that is there already is no navigation.
+            PageEvent::FrameGoes(url) => self.send_frame(id, &url),
+            // A fragment that is there already is no navigation, and an empty one is as none.
             PageEvent::SetsFragment(url) => {
-                if self.strips.tab(id).is_some_and(|tab| *tab.url != *url) {
+                let fragment = |url: &str| url.split_once('#').map(|(_, name)| name.to_owned());
+                let fragment = |url: &str| fragment(url).unwrap_or_default();
+                if self.strips.tab(id).is_some_and(|tab| fragment(&tab.url) != fragment(&url)) {
                     self.change_url_in_document(id, &url, NavigationKind::Push);
                 }
             }
@@ -141,13 +156,14 @@ impl Browser {
             PageEvent::Opens(opening) => drop(self.open_from_page(id, opening)),
             PageEvent::SendsOpener(url) => {
                 let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
-                if let Some(opener) = opener.filter(|opener| self.strips.tab(*opener).is_some()) {
+                if let Some(opener) = opener.filter(|opener| self.shares_group(id, *opener)) {
                     self.navigate_by_page(opener, &url, NavigationKind::Push);
                 }
             }
             PageEvent::ClosesNamed(name) => {
                 let family = self.strips.tab(id).map(|tab| tab.family);
-                if let Some(named) = family.and_then(|family| self.tab_named(&name, family)) {
+                let named = family.and_then(|family| self.tab_named(&name, family));
+                if let Some(named) = named.filter(|named| self.shares_group(id, *named)) {
                     drop(self.close_tab(named));
                 }
             }
@@ -160,15 +176,46 @@ impl Browser {
         }
     }
 
-    /// The script of a page gives it another URL.
+    /// True if a tab is the only one of its window.
+    fn is_alone(&self, tab: &Tab) -> bool {
+        self.strips.window(tab.window).is_some_and(|window| window.tabs.len() <= 1)
+    }
+
+    /// Sends the first frame of a page elsewhere, which is an entry of the tab's history, though the address of the page stays.
+    fn send_frame(&mut self, id: TabId, url: &str) {
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        let Some(frame) = tab.frames.first_mut() else { return };
+        *frame = url.into();
+        let page = Arc::clone(&tab.url);
+        self.change_within_document(id, &page, NavigationKind::Append, Arrival::Frame);
+    }
+
+    /// The script of a page gives it another URL. A navigation that is on its way goes on behind it, and no longer shows.
     fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        self.change_within_document(id, url, kind, Arrival::SameDocument);
+    }
+
+    fn change_within_document(
+        &mut self,
+        id: TabId,
+        url: &str,
+        kind: NavigationKind,
+        arrival: Arrival,
+    ) {
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        let (is_shown, is_refused) = (false, false);
+        let change = PendingNavigation { url: url.into(), is_shown, kind, is_refused };
+        let newer = tab.pending.replace(change);
+        self.commit(id, url, arrival);
         if let Some(tab) = self.strips.tab_mut(id) {
-            let url = url.into();
-            let (is_shown, is_refused) = (false, false);
-            tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused });
+            let pages = tab.history.len();
+            tab.pending = newer.map(|newer| PendingNavigation {
+                is_shown: false,
+                kind: newer.kind.within(pages),
+                ..newer
+            });
         }
-        self.commit(id, url, Arrival::SameDocument);
-        self.complete(id);
+        self.complete_unless_loading(id);
     }
 
     /// The script of a page goes so many pages forward, or back.
@@ -186,7 +233,7 @@ impl Browser {
             return;
         };
         self.dirty.note_tab(id);
-        tab.status = Status::Complete;
+        tab.status = tab.document_status();
         if !tab.url.is_empty() || tab.starts_empty {
             tab.pending = None;
         }
@@ -195,7 +242,7 @@ impl Browser {
 
     /// Gives a tab the title of its page; without one it is the address.
     fn set_title(&mut self, id: TabId, title: &str) {
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = canonical(title);
         let is_address = title.is_empty();
         let title = match self.strips.tab(id).filter(|_| is_address) {
             Some(tab) => crate::url::title(&tab.url),
@@ -212,9 +259,11 @@ impl Browser {
         self.emit_updated(id, Change { title: Some(title), ..Change::default() });
     }
 
-    fn complete(&mut self, id: TabId) {
+    /// Tells that a tab's page is there, unless its document is on its way still or another one is.
+    fn complete_unless_loading(&mut self, id: TabId) {
         let now = self.now;
-        let Some(tab) = self.strips.tab_mut(id) else {
+        let is_there = |tab: &&mut Tab| !tab.loads_document && tab.pending.is_none();
+        let Some(tab) = self.strips.tab_mut(id).filter(is_there) else {
             return;
         };
         tab.status = Status::Complete;
@@ -251,10 +300,16 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.is_used = true;
         mark_document(tab, true);
-        let (load, url) = (tab.load, tab.url.to_string());
+        self.run_script(id, script)
+    }
+
+    /// Runs a script on a tab's page as part of a gesture of the user.
+    pub(super) fn run_script(&mut self, id: TabId, script: Option<String>) -> Result<(), Error> {
+        let tab = self.tab(id)?;
+        let (load, url, base) = (tab.load, tab.url.to_string(), tab.base_url().to_owned());
         self.dirty.note_tab(id);
         let is_shown = self.runs_timers(id);
-        self.command(EngineCommand::Gesture { tab: id, load, url, is_shown, script });
+        self.command(EngineCommand::Gesture { tab: id, load, url, base, is_shown, script });
         Ok(())
     }
 }

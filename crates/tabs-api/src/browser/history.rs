@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Change;
-use crate::browser::tab::{HistoryEntry, PendingNavigation, Status, Tab};
+use crate::browser::history_entries::{end_first_blank, enter_history, may_keep};
+use crate::browser::tab::{PendingNavigation, Status, Tab};
 use crate::browser::timers::Timer;
 use crate::browser::{Browser, Compat};
 use crate::engine::{EngineCommand, NavigationKind, Realm};
 use crate::error::Error;
 use crate::id::TabId;
-use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, host, title};
+use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, title};
 
 /// Addresses that no page leads to.
 const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-source:"];
@@ -19,27 +20,24 @@ const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-sourc
 /// The time after which the icon of a page comes anew whose address has changed.
 const ICON_AFTER: Duration = Duration::from_millis(18);
 
-/// The part that the cache of pages had in a commit.
-#[derive(Debug, Clone, Copy)]
-struct PageCacheUse {
-    /// True if the page came back from it.
-    came_back: bool,
-    /// True if the page that was left went into it.
-    keeps_left: bool,
-    /// The factor that the page has of its own which came back.
-    own_factor: Option<f64>,
-}
-
 /// The document in which a page begins to arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// That which is there.
     SameDocument,
+    /// That which is there, in which a frame alone goes elsewhere.
+    Frame,
     /// Another one, in its place.
     NewDocument {
-        /// True if the one that is left showed an error.
-        leaves_error: bool,
+        /// True if the one that is left was found, and was there in full.
+        leaves_whole: bool,
     },
+}
+
+/// True if the page of an address may not lead to another address: pages of the browser and of the machine are open to their own kind alone.
+pub(super) fn is_closed_to_pages(page: &str, url: &str) -> bool {
+    let mut closed = CLOSED_TO_PAGES.iter();
+    closed.any(|scheme| url.starts_with(scheme) && !page.starts_with(scheme))
 }
 
 /// A navigation to a URL, which shows as the pending one.
@@ -47,94 +45,13 @@ fn shown_navigation(url: &str, kind: NavigationKind, is_refused: bool) -> Pendin
     PendingNavigation { url: url.into(), is_shown: true, kind, is_refused }
 }
 
-/// Marks every entry of a tab's document as used or not: the user's use of one counts for all.
-pub(super) fn mark_document(tab: &mut Tab, was_used: bool) {
-    let document = tab.history.get(tab.history_at).map(|entry| entry.document);
-    let entries = tab.history.iter_mut().filter(|entry| Some(entry.document) == document);
-    entries.for_each(|entry| entry.was_used = was_used);
-}
-
-/// True if a tab may keep the page that it leaves for an address: only pages of the web are kept, and not where the same one comes with another fragment.
-/// A page shares its process with the one without a site that it came from, so that going back there keeps nothing.
-fn may_keep(tab: &Tab, url: &str, kind: NavigationKind) -> bool {
-    let without_fragment = |url: &str| url.split('#').next().map(str::to_owned);
-    let has_site = !["about:", "data:"].iter().any(|scheme| url.starts_with(scheme));
-    let goes_back_by_one =
-        matches!(kind, NavigationKind::Traverse(index) if index + 1 == tab.history_at);
-    tab.url.starts_with("http")
-        && (has_site || !goes_back_by_one)
-        && without_fragment(&tab.url) != without_fragment(url)
-}
-
-/// Enters a committed page into the history.
-fn enter_history(
-    tab: &mut Tab,
-    url: &str,
-    kind: NavigationKind,
-    is_same_document: bool,
-    may_keep_left: bool,
-) -> PageCacheUse {
-    let stays = is_same_document
-        || matches!(
-            kind,
-            NavigationKind::Reload | NavigationKind::Restore | NavigationKind::Replace
-        );
-    let keeps_left = !stays && may_keep_left;
-    if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
-        left.is_cached = keeps_left;
-        left.knows_language = tab.knows_language;
-        left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
-    }
-    let documents = tab.history.iter().map(|entry| entry.document);
-    let document = match tab.history.get(tab.history_at) {
-        Some(entry) if is_same_document => entry.document,
-        _ => documents.max().unwrap_or_default() + 1,
-    };
-    let came_back = match kind {
-        NavigationKind::Reload | NavigationKind::Restore => {
-            // The document is another one, though its address is the same.
-            tab.is_used = false;
-            false
-        }
-        NavigationKind::Replace if !tab.history.is_empty() => {
-            if let Some(entry) = tab.history.get_mut(tab.history_at) {
-                entry.url = url.into();
-                entry.document = document;
-            }
-            false
-        }
-        NavigationKind::Push | NavigationKind::Append | NavigationKind::Replace => {
-            tab.history.truncate(tab.history_at + 1);
-            // What counts of a page is this visit: one that came again and was not touched is passed over.
-            mark_document(tab, tab.is_used);
-            // The user's use of a page goes on in the next one of the same host.
-            let is_same_host = host(&tab.url) == host(url);
-            tab.is_used &= is_same_document || is_same_host;
-            tab.history.push(HistoryEntry {
-                url: url.into(),
-                title: "".into(),
-                icon: tab.icon.clone().filter(|_| is_same_document),
-                document,
-                was_used: tab.is_used,
-                is_cached: false,
-                knows_language: false,
-                own_factor: None,
-            });
-            tab.history_at = tab.history.len() - 1;
-            false
-        }
-        NavigationKind::Traverse(index) | NavigationKind::Step(index) => {
-            tab.history_at = index;
-            tab.is_used &= is_same_document;
-            let cached = tab
-                .history
-                .get_mut(index)
-                .map(|entry| std::mem::replace(&mut entry.is_cached, false));
-            !is_same_document && cached == Some(true)
-        }
-    };
-    let entry = tab.history.get(tab.history_at).filter(|_| came_back);
-    PageCacheUse { came_back, keeps_left, own_factor: entry.and_then(|entry| entry.own_factor) }
+/// True if a navigation of a tab comes to its end though another one has overtaken it: that within the document, and that to a blank page, which
+/// asks nobody for anything.
+fn comes_overtaken(tab: &Tab, former: &PendingNavigation) -> bool {
+    let has_document = !tab.is_fresh && !tab.shows_error && !former.is_refused;
+    let page = former.url.split(['#', '?']).next();
+    page == Some(BLANK)
+        || has_document && former.kind.within_document(&tab.url, &former.url).is_some()
 }
 
 impl Browser {
@@ -143,9 +60,13 @@ impl Browser {
         self.begin_navigation(id, shown_navigation(url, kind, false));
     }
 
-    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
+    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page, unless it is
+    /// there already.
     pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, shown_navigation(url, kind, url.starts_with("data:")));
+        let tab = self.strips.tab(id).filter(|tab| !tab.discarded);
+        let is_there = tab.is_some_and(|tab| kind.within_document(&tab.url, url).is_some());
+        let is_refused = url.starts_with("data:") && !is_there;
+        self.begin_navigation(id, shown_navigation(url, kind, is_refused));
     }
 
     /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already
@@ -179,10 +100,13 @@ impl Browser {
         if tab.first_url.is_empty() {
             tab.first_url = url.into();
         }
-        // A discarded tab has no document that a fragment could lie in.
-        let from = if was_discarded { String::new() } else { tab.url.to_string() };
-        let former = tab.pending.take().filter(|former| *former.url == *BLANK);
-        tab.overtaken = former.map(|former| (tab.load, former));
+        // A tab whose page is not there, or did not come, has no document that a fragment could lie in.
+        let has_document = !was_discarded && !tab.is_fresh && !tab.shows_error;
+        let from = if has_document { tab.url.to_string() } else { String::new() };
+        let is_first = tab.url.is_empty() || was_discarded || tab.is_fresh;
+        if let Some(former) = tab.pending.take().filter(|former| comes_overtaken(tab, former)) {
+            tab.overtaken.push((tab.load, former));
+        }
         tab.load += 1;
         tab.pending = Some(pending);
         tab.status = Status::Loading;
@@ -197,6 +121,7 @@ impl Browser {
                 from,
                 kind,
                 realm,
+                is_first,
             }
         };
         self.end_alert(id);
@@ -237,13 +162,17 @@ impl Browser {
             Some(pending) if tab.url.is_empty() => pending.url.clone(),
             _ => tab.url.clone(),
         };
-        self.navigate(id, &url, NavigationKind::Reload);
+        // Its first page becomes its first entry, however often it was asked for.
+        let is_first = tab.history.is_empty();
+        let kind = if is_first { NavigationKind::Push } else { NavigationKind::Reload };
+        self.navigate(id, &url, kind);
         Ok(())
     }
 
-    /// The page before or after the current one; the browser skips those on which the user did nothing.
+    /// The page before or after the one that a tab shows or is on its way to; the browser skips those on which the user did nothing.
     pub(crate) fn history_target(&self, tab: &Tab, is_forward: bool) -> Option<usize> {
-        let (at, count) = (tab.history_at, tab.history.len());
+        let at = tab.pending.as_ref().and_then(|pending| pending.kind.place());
+        let (at, count) = (at.unwrap_or(tab.history_at), tab.history.len());
         let skips = self.compat == Compat::Browser;
         let was_used = |index: &usize| tab.history.get(*index).is_some_and(|entry| entry.was_used);
         if is_forward {
@@ -258,17 +187,35 @@ impl Browser {
         let entry = self.tab(id)?.history.get(target).ok_or(Error::NoHistory)?;
         let (url, document) = (Arc::clone(&entry.url), entry.document);
         let tab = self.tab(id)?;
+        let is_leaving = tab.pending.as_ref().is_some_and(|pending| pending.kind.place().is_some());
+        if is_leaving && target == tab.history_at && !tab.is_fresh {
+            // The page that is left is there still.
+            self.stop_navigation(id);
+            return Ok(());
+        }
         let current = tab.history.get(tab.history_at).map(|entry| entry.document);
-        let is_step = current == Some(document) && target != tab.history_at && !tab.discarded;
+        let has_document = !tab.is_fresh && !tab.shows_error && !tab.discarded;
+        let is_step = current == Some(document) && target != tab.history_at && has_document;
         let kind = if is_step { NavigationKind::Step } else { NavigationKind::Traverse };
         self.navigate(id, &url, kind(target));
         Ok(())
     }
 
+    /// Ends what a tab is on its way to: its page stays.
+    fn stop_navigation(&mut self, id: TabId) {
+        let Some(tab) = self.strips.tab_mut(id) else { return };
+        tab.pending = None;
+        tab.load += 1;
+        tab.status = tab.document_status();
+        self.dirty.note_tab(id);
+        self.answer_languages(id);
+    }
+
     /// A page has begun to arrive.
     pub(super) fn commit(&mut self, id: TabId, url: &str, arrival: Arrival) {
-        let is_same_document = arrival == Arrival::SameDocument;
-        let leaves_error = arrival == Arrival::NewDocument { leaves_error: true };
+        let is_same_document = !matches!(arrival, Arrival::NewDocument { .. });
+        let is_of_frame = arrival == Arrival::Frame;
+        let leaves_whole = arrival == Arrival::NewDocument { leaves_whole: true };
         let is_incognito = self.strips.tab(id).is_some_and(|tab| self.is_incognito(tab));
         let is_related = self.has_related_page(id);
         let Some(tab) = self.strips.tab_mut(id) else {
@@ -282,14 +229,29 @@ impl Browser {
             return;
         };
         let is_same_url = *tab.url == *url;
+        let replaces = !is_same_document && end_first_blank(tab, url);
+        let pending = if replaces && pending.kind == NavigationKind::Push {
+            PendingNavigation { kind: NavigationKind::Replace, ..pending }
+        } else {
+            pending
+        };
         let committed = Arc::<str>::from(url);
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal =
             matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
         // A discarded tab has no page that could be kept.
-        let has_page = !tab.is_fresh && !leaves_error;
+        let has_page = !tab.is_fresh && leaves_whole;
         let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
+        if !is_same_document {
+            self.choose_context_group(id, url, pending.kind);
+        }
+        let Some(tab) = self.strips.tab_mut(id) else {
+            return;
+        };
         let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
+        if let Some(entry) = tab.history.get_mut(tab.history_at) {
+            entry.is_of_frame |= is_of_frame && pending.kind == NavigationKind::Append;
+        }
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
         let restored = entry.map(|entry| entry.title.clone());
         let known_icon = entry.and_then(|entry| entry.icon.clone());
@@ -324,7 +286,9 @@ impl Browser {
             Change { status: Some(Status::Loading), url: change_url, ..Change::default() },
         );
         let renewed = (!is_same_document).then(|| self.renew_zoom(id, cache.own_factor));
-        self.emit_zoom_of_page(id, renewed.flatten());
+        if !is_of_frame {
+            self.emit_zoom_of_page(id, renewed.flatten());
+        }
         if !is_same_document {
             self.set_sounding(id, false);
             // The browser tells of a page that it keeps only once the new one is there.
@@ -343,7 +307,7 @@ impl Browser {
             let entry = tab.history.get(tab.history_at).filter(|_| cache.came_back);
             tab.knows_language =
                 entry.map_or(is_reload && tab.knows_language, |entry| entry.knows_language);
-            tab.document_load = tab.load;
+            (tab.document_load, tab.loads_document) = (tab.load, true);
             // A page that comes back from the cache has its title, and has run its script.
             tab.keeps_title = cache.came_back;
             let load = tab.load;
@@ -355,7 +319,7 @@ impl Browser {
             }
         }
         self.store_in_history(id);
-        if is_same_document {
+        if is_same_document && !is_of_frame {
             let load = self.strips.tab(id).map_or(0, |tab| tab.load);
             self.set_timer(ICON_AFTER, Timer::IconFetched { tab: id, load });
         }

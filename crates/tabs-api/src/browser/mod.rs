@@ -25,6 +25,7 @@ mod focus;
 mod freezing;
 pub mod group;
 mod history;
+mod history_entries;
 pub(crate) mod incognito;
 mod invariant;
 mod language;
@@ -172,6 +173,9 @@ impl Browser {
                 document: 0,
                 was_used: false,
                 is_cached: false,
+                is_of_frame: false,
+                left_with: 0,
+                context_group: tab,
                 knows_language: true,
                 own_factor: None,
             });

@@ -125,10 +125,16 @@ pub struct HistoryEntry {
     pub icon: Option<Arc<str>>,
     /// Names its document within the tab: those that a page's own script made share it.
     pub document: u64,
+    /// True if only a frame of the page went elsewhere to make it of the entry before.
+    pub is_of_frame: bool,
     /// True if the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
+    /// The browsing context group that it was shown in.
+    pub context_group: TabId,
     /// True if its page is kept in memory for going back to it.
     pub is_cached: bool,
+    /// The number of the load that it was left with.
+    pub left_with: u64,
     /// True if the language of its page was known as it was left.
     pub knows_language: bool,
     /// The factor that its page was left with, if that is its own and the page is kept.
@@ -166,6 +172,8 @@ pub struct Tab {
     pub opener: Option<TabId>,
     /// The name that a page opened it under, for that page and its relatives to find it by.
     pub name: Option<String>,
+    /// The address that others are relative to on the blank page which a page opened it with: that of the page.
+    pub blank_base: Option<Arc<str>>,
     /// The tab whose page opened it, as long as the two know of each other.
     pub page_opener: Option<TabId>,
     /// The first of the tabs whose pages opened one another.
@@ -192,6 +200,8 @@ pub struct Tab {
     pub load: u64,
     /// The number of the navigation that its document came with.
     pub document_load: u64,
+    /// True from the commit of its document until all of that is there.
+    pub loads_document: bool,
     /// The state of its page.
     pub status: Status,
     /// True if it is out of memory.
@@ -238,6 +248,8 @@ pub struct Tab {
     pub language: Option<String>,
     /// True if it shows the browser's own page in place of one that could not be loaded.
     pub shows_error: bool,
+    /// True if a server gave its page as one that is there, or none was asked.
+    pub is_ok: bool,
     /// The addresses of the frames within its page.
     pub frames: Vec<Arc<str>>,
     /// Names its document: another one after each page that was loaded.
@@ -256,8 +268,8 @@ pub struct Tab {
     pub has_alert: bool,
     /// True while a page comes back that has its title already.
     pub keeps_title: bool,
-    /// A blank page on its way that another navigation has overtaken, with the number of its load: it needs no network, so that it comes all the same.
-    pub overtaken: Option<(u64, PendingNavigation)>,
+    /// Navigations that others have overtaken and that come all the same, each with the number of its load.
+    pub overtaken: Vec<(u64, PendingNavigation)>,
     /// True while the user's keys go to the field of its address and not to its page, as in a tab that began with a blank one.
     pub focuses_address: bool,
 }
@@ -274,6 +286,7 @@ impl Tab {
             group: None,
             opener: None,
             name: None,
+            blank_base: None,
             page_opener: None,
             family: id,
             context_group: id,
@@ -310,6 +323,7 @@ impl Tab {
             zoom: ZoomState::default(),
             language: None,
             shows_error: false,
+            is_ok: true,
             frames: Vec::new(),
             document: 0,
             is_fresh: true,
@@ -319,7 +333,8 @@ impl Tab {
             waits_to_load: false,
             has_alert: false,
             keeps_title: false,
-            overtaken: None,
+            overtaken: Vec::new(),
+            loads_document: false,
             focuses_address: false,
         }
     }
@@ -334,6 +349,18 @@ impl Tab {
     #[must_use]
     pub fn shown_pending(&self) -> Option<&Arc<str>> {
         self.pending.as_ref().filter(|pending| pending.is_shown).map(|pending| &pending.url)
+    }
+
+    /// The address that others on its page are relative to.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        self.blank_base.as_deref().unwrap_or(&self.url)
+    }
+
+    /// The state that its document gives it when it is on its way to no other one.
+    #[must_use]
+    pub const fn document_status(&self) -> Status {
+        if self.loads_document { Status::Loading } else { Status::Complete }
     }
 
     /// True if its page was never asked for, and is to load when its turn comes.

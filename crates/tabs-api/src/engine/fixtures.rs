@@ -1,13 +1,14 @@
 //! Pages of the simulated web, read from a fixtures file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::Value;
 use url::Url;
 
+use crate::engine::data_address;
 use crate::engine::script::{Script, script_of};
-use crate::url::redirected;
+use crate::url::{SOURCE, error_title, is_barred, is_blank, redirected};
 
 /// A page of the simulated web.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,6 +46,8 @@ pub struct Pages {
     paths: BTreeMap<String, Page>,
     /// By whole URL.
     urls: BTreeMap<String, Page>,
+    /// The files of the machine by their paths, if these are known.
+    files: Option<BTreeSet<String>>,
 }
 
 /// The outcome of loading a URL.
@@ -61,6 +64,12 @@ pub enum Outcome {
 /// Schemes that the browser hands over without asking; with others it asks, and the tab stays as it is.
 const HANDED_OVER: [&str; 3] = ["mailto:", "news:", "snews:"];
 
+/// Schemes of pages that have sources; at the source of another one a blank page stands.
+const WITH_SOURCES: [&str; 3] = ["http:", "https:", "file:"];
+
+/// Schemes of which no tab shows a page.
+const WITHOUT_PAGES: [&str; 5] = ["blob", "chrome-search", "filesystem", "ws", "wss"];
+
 const REDIRECTS_MAX: usize = 20;
 
 impl Page {
@@ -69,10 +78,30 @@ impl Page {
     pub const fn is_error(&self) -> bool {
         self.status == 0
     }
+
+    /// The page that stands in place of one that could not be loaded.
+    fn failed(url: &str) -> Self {
+        Self { title: Some(error_title(url)), ..Self::default() }
+    }
+
+    /// A page without anything in it.
+    pub(super) fn empty() -> Self {
+        Self { status: 200, ..Self::default() }
+    }
+
+    /// The source of this page, which comes as it does. An error is shown as it is.
+    fn source(self) -> Self {
+        if self.is_error() {
+            return self;
+        }
+        let Self { status, is_cached, head_delay, body_delay, .. } = self;
+        Self { status, is_cached, head_delay, body_delay, ..Self::default() }
+    }
 }
 
 impl Pages {
-    /// Reads a fixtures file: an object with `paths` (by path, on every host that ends in `.test`), or `pages` (by whole URL), or both.
+    /// Reads a fixtures file: an object with `paths` (by path, on every host that ends in `.test`, without encryption), or `pages` (by whole URL), or both;
+    /// `files` are the paths of all files of the machine.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
@@ -93,12 +122,27 @@ impl Pages {
             let parsed = Url::parse(url).map_err(|error| format!("{url}: {error}"))?;
             pages.urls.insert(parsed.into(), page_of(description));
         }
+        let files = value.get("files").and_then(Value::as_array);
+        pages.files =
+            files.map(|files| files.iter().filter_map(Value::as_str).map(str::to_owned).collect());
         Ok(pages)
     }
 
-    /// The outcome of loading a URL, redirects followed.
+    /// The outcome of loading a URL, redirects followed. The source of a page is that of where they lead.
     #[must_use]
     pub fn load(&self, url: &str, extension_page_title: &str) -> Outcome {
+        let has_source = |page: &&str| WITH_SOURCES.iter().any(|scheme| page.starts_with(scheme));
+        let page = url.strip_prefix(SOURCE).filter(has_source);
+        match page.map(|page| self.follow(page, extension_page_title)) {
+            Some(Outcome::Page(url, page)) => {
+                Outcome::Page(format!("{SOURCE}{url}"), Box::new(page.source()))
+            }
+            Some(Outcome::Nothing | Outcome::Elsewhere) => Outcome::Nothing,
+            None => self.follow(url, extension_page_title),
+        }
+    }
+
+    fn follow(&self, url: &str, extension_page_title: &str) -> Outcome {
         let mut url = url.to_owned();
         for _ in 0..REDIRECTS_MAX {
             let page = match self.find(&url, extension_page_title) {
@@ -139,75 +183,66 @@ impl Pages {
         if let Some(page) = self.urls.get(bare) {
             return Some(page.clone());
         }
-        let titled = |title: &str| {
-            Some(Page { title: Some(title.to_owned()), status: 200, ..Page::default() })
-        };
-        let failed = |title: &str| titled(title).map(|page| Page { status: 0, ..page });
-        let untitled = Some(Page { status: 200, ..Page::default() });
-        match parsed.as_ref().map(Url::scheme) {
-            Some("http" | "https") => Some(self.on_the_web(parsed.as_ref()?)),
-            Some("about" | "file" | "view-source") => untitled,
-            Some("blob") => titled(url),
-            Some("data") => title_in(url).map_or(untitled, |title| titled(&title)),
-            Some("chrome") => browser_page(url),
-            Some("chrome-extension") if parsed.as_ref()?.path() == "/page.html" => {
-                titled(extension_page_title)
-                    .map(|page| Page { language: Some("en".into()), ..page })
+        let titled = |title: &str| Page { title: Some(title.to_owned()), ..Page::empty() };
+        // A host with spaces does not resolve.
+        let Some(parsed) = parsed else { return Some(Page::failed(url)) };
+        Some(match parsed.scheme() {
+            "http" | "https" => self.on_the_web(&parsed),
+            "about" if is_blank(url) => Page::empty(),
+            "data" => data_address::page(&parsed).unwrap_or_else(|| Page::failed(url)),
+            "file" if self.has_file(parsed.path()) => Page::empty(),
+            "view-source" => Page::empty(),
+            "about" | "file" => Page::failed(url),
+            scheme if WITHOUT_PAGES.contains(&scheme) => Page::failed(url),
+            "chrome" => browser_page(url),
+            "chrome-extension" if parsed.path() == "/page.html" => {
+                Page { language: Some("en".into()), ..titled(extension_page_title) }
             }
             // No other page of an extension is known.
-            Some("chrome-extension") => failed(url),
-            Some(_) => None,
-            // A host with spaces does not resolve.
-            None => failed(&crate::url::title(url).replace('/', "")),
-        }
+            "chrome-extension" => Page::failed(url),
+            _ => return None,
+        })
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        self.files.as_ref().is_none_or(|files| files.contains(path))
     }
 
     fn on_the_web(&self, url: &Url) -> Page {
         let host = url.host_str().unwrap_or_default();
-        if !host.ends_with(".test") && !self.paths.is_empty() {
-            return Page { title: Some(host.to_owned()), status: 0, ..Page::default() };
+        let is_served = self.paths.is_empty() || host.ends_with(".test") && url.scheme() == "http";
+        if !is_served || is_barred(url) {
+            return Page::failed(url.as_str());
         }
         let page = self.paths.get(url.path()).or_else(|| self.paths.get("any other")).cloned();
-        let mut page = page.unwrap_or_else(|| Page {
-            title: Some(host.to_owned()),
-            status: 200,
-            ..Page::default()
-        });
+        let made_up = || Page { title: Some(host.to_owned()), ..Page::empty() };
+        let mut page = page.unwrap_or_else(made_up);
         page.icon = page.icon.map(|icon| icon.replace("HOST", host));
         page
     }
 }
 
-fn browser_page(url: &str) -> Option<Page> {
+fn browser_page(url: &str) -> Page {
     let page = url.split(['?', '#']).next().unwrap_or(url);
-    let (title, icon, status) = match page {
-        "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo"), 200),
-        "chrome://settings/" => ("Settings", None, 200),
-        "chrome://bookmarks/" => ("Bookmarks", None, 200),
-        "chrome://history/" => ("History", None, 200),
-        "chrome://downloads/" => ("Downloads", None, 200),
-        "chrome://extensions/" => ("Extensions", None, 200),
-        "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None, 200),
+    let (title, icon) = match page {
+        "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo")),
+        "chrome://settings/" => ("Settings", None),
+        "chrome://bookmarks/" => ("Bookmarks", None),
+        "chrome://history/" => ("History", None),
+        "chrome://downloads/" => ("Downloads", None),
+        "chrome://extensions/" => ("Extensions", None),
+        "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None),
         // One that is not known is not there.
-        _ => (url, None, 0),
+        _ => return Page::failed(url),
     };
     let is_new_tab = title == "New Tab";
-    Some(Page {
+    Page {
         title: Some(title.to_owned()),
         icon: icon.map(str::to_owned),
-        status,
         // As recorded: its own page takes the browser longer than a step waits for.
         body_delay: Duration::from_millis(if is_new_tab { 300 } else { 0 }),
-        ..Page::default()
-    })
-}
-
-/// The content of the `<title>` of a page written into its URL.
-fn title_in(url: &str) -> Option<String> {
-    let url = crate::url::unescaped(url);
-    let (_, rest) = url.split_once("<title>")?;
-    let (title, _) = rest.split_once("</title>")?;
-    Some(title.to_owned())
+        ..Page::empty()
+    }
 }
 
 /// `/a.html .. /f.html` stands for six pages, whose titles run with them.

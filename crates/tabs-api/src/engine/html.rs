@@ -10,10 +10,10 @@ use html5gum::{HtmlString, Spanned, Tokenizer};
 use url::Url;
 
 use crate::engine::fixtures::Page;
-use crate::engine::script::Script;
+use crate::engine::script::refreshed;
+use crate::engine::title::canonical;
 
-/// The longest title, the most frames and the longest text that are read.
-const TITLE_CHARS: usize = 1_024;
+/// The most frames and the longest text that are read.
 const FRAMES_MAX: usize = 64;
 const TEXT_BYTES: usize = 8 * 1024;
 
@@ -52,7 +52,7 @@ pub fn read(url: &Url, media_type: &str, bytes: &[u8]) -> Page {
     }
     reading.page.status = 200;
     reading.page.title =
-        reading.title.map(|title| spaced(&title, TITLE_CHARS)).filter(|title| !title.is_empty());
+        reading.title.map(|title| canonical(&title)).filter(|title| !title.is_empty());
     reading.page.text = Some(reading.text).filter(|text| !text.trim().is_empty());
     reading.page
 }
@@ -108,7 +108,7 @@ impl Reading {
             && let Some((delay, target)) = refresh(content)
             && let Some(target) = self.join(&target)
         {
-            self.page.script = Some((delay, Script::Go(target)));
+            self.page.script = Some((delay, refreshed(delay, target)));
         }
     }
 
@@ -144,7 +144,7 @@ fn attribute(
 }
 
 /// `5; url=/next`, as `<meta http-equiv=refresh>` has it. One without an address reloads, which is not followed.
-fn refresh(content: &str) -> Option<(Duration, String)> {
+pub(super) fn refresh(content: &str) -> Option<(Duration, String)> {
     let (delay, rest) = content.split_once([';', ','])?;
     let seconds: f64 = delay.trim().parse().ok()?;
     let (name, target) = rest.split_once('=')?;
@@ -152,12 +152,6 @@ fn refresh(content: &str) -> Option<(Duration, String)> {
     let delay = Duration::try_from_secs_f64(seconds).ok()?;
     (name.trim().eq_ignore_ascii_case("url") && !target.is_empty())
         .then(|| (delay, target.to_owned()))
-}
-
-/// A text with every run of space made one.
-fn spaced(text: &str, chars_max: usize) -> String {
-    let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ").chars().take(chars_max).collect()
 }
 
 /// The text of bytes in the charset of a byte order mark, else of the media type, else in UTF-8; wrong bytes are replaced.
@@ -172,6 +166,7 @@ fn decoded<'b>(media_type: &str, bytes: &'b [u8]) -> Cow<'b, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::script::Script;
 
     fn page(html: &str) -> Page {
         read(

@@ -2,12 +2,16 @@
 
 mod alert;
 pub mod allowed_hosts;
+mod data_address;
 pub mod fixtures;
 pub mod html;
 pub mod language;
 pub mod screenshot;
 pub mod script;
+mod script_text;
 pub mod simulated;
+mod state_url;
+pub mod title;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +41,21 @@ pub enum NavigationKind {
 }
 
 impl NavigationKind {
+    /// The place in the history that a navigation leads to, if it leads to one.
+    #[must_use]
+    pub const fn place(self) -> Option<usize> {
+        match self {
+            Self::Traverse(place) | Self::Step(place) => Some(place),
+            Self::Push | Self::Append | Self::Replace | Self::Reload | Self::Restore => None,
+        }
+    }
+
+    /// The same effect on a history of so many entries: one that is gone comes as a new one.
+    #[must_use]
+    pub fn within(self, entries: usize) -> Self {
+        if self.place().is_some_and(|place| place >= entries) { Self::Push } else { self }
+    }
+
     /// The address that a navigation comes to which stays in the document that a tab shows: that of a step, and of a new entry within it.
     #[must_use]
     pub fn within_document(self, from: &str, to: &str) -> Option<String> {
@@ -80,6 +99,8 @@ pub enum EngineCommand {
         from: String,
         kind: NavigationKind,
         realm: Realm,
+        /// True for the first page of a tab, of one that was discarded too.
+        is_first: bool,
     },
     /// Load nothing, as the way is barred; the tab's page stays.
     Refuse { tab: TabId, load: u64 },
@@ -106,8 +127,15 @@ pub enum EngineCommand {
     Post { port: String, message: Value },
     /// Close a port from the extension's side.
     Disconnect { port: String },
-    /// The user did something on a page, with a script to run as part of it.
-    Gesture { tab: TabId, load: u64, url: String, is_shown: bool, script: Option<String> },
+    /// The user did something on a page, with a script to run as part of it. Relative addresses in that are relative to `base`.
+    Gesture {
+        tab: TabId,
+        load: u64,
+        url: String,
+        base: String,
+        is_shown: bool,
+        script: Option<String>,
+    },
     /// Take away what a page told or asked the user: its script goes on, as one of this load.
     EndAlert { tab: TabId, load: u64, accepted: bool },
     /// A page has begun to arrive: its script runs, and more slowly where nobody sees it.
@@ -143,6 +171,8 @@ pub enum PageEvent {
         language: Option<String>,
         /// True for the browser's own page in place of one that could not be loaded.
         is_error: bool,
+        /// True if a server gave it with the status 200, or none was asked.
+        is_ok: bool,
         /// The addresses of the frames within it.
         frames: Vec<String>,
     },
@@ -178,6 +208,8 @@ pub enum PageEvent {
     SendsOpener(String),
     /// The page tells the user something, and does nothing else until that is taken away.
     Alerts,
+    /// The page's script sends a frame of it to an address.
+    FrameGoes(String),
     /// The page's script closed its tab.
     Closes,
     /// The page's script closed the tab that it opened under this name.

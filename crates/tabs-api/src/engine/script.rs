@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::Opening;
+use crate::engine::html::refresh;
+use crate::engine::script_text::{quoted, quoted_arguments};
+
+/// The longest delay of a refresh that counts as a redirect.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The script of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +17,8 @@ pub enum Script {
     Go(String),
     /// Changes the title.
     Title(String),
+    /// Changes the icon.
+    Icon(String),
     /// Goes to another page in place of its own.
     Replace(String),
     /// Loads the page again.
@@ -32,6 +39,8 @@ pub enum Script {
     GoInOpener(String),
     /// Closes the tab that it opened under this name.
     CloseNamed(String),
+    /// Sends its first frame to another page.
+    Frame(String),
     /// Plays a tone.
     Play(Duration),
     /// Tells the user something, and goes on once that was taken away.
@@ -57,7 +66,19 @@ pub fn script_of(text: &str) -> Option<(Duration, Script)> {
         let action = action.trim().trim_start_matches('{').trim_end_matches('}');
         return Some((Duration::from_millis(millis), action_of(action)?));
     }
+    if let Some(code) = text.strip_prefix("javascript:") {
+        return Some((Duration::ZERO, address_script(code)?));
+    }
+    if let Some((_, given)) = text.split_once("<meta http-equiv=refresh content=") {
+        let (delay, target) = refresh(&quoted(given)?)?;
+        return Some((delay, refreshed(delay, target)));
+    }
     Some((Duration::ZERO, action_of(text)?))
+}
+
+/// The script of a refresh that a page declares. One that comes at once takes the place of the page.
+pub(super) fn refreshed(delay: Duration, target: String) -> Script {
+    if delay <= AT_ONCE { Script::Replace(target) } else { Script::Go(target) }
 }
 
 fn action_of(action: &str) -> Option<Script> {
@@ -71,6 +92,12 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some((_, link)) = action.split_once("a.href=") {
         return link_script(link);
     }
+    if action.contains(".submit()") {
+        return form_script(action);
+    }
+    if let Some(rest) = action.strip_prefix("document.querySelector(") {
+        return element_script(rest);
+    }
     if let Some((_, rest)) = action.split_once("opener.location") {
         return Some(Script::GoInOpener(quoted(rest.split_once('=')?.1)?));
     }
@@ -80,7 +107,7 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(target) = assigned(action, "location.href").or_else(|| assigned(action, "location"))
     {
         return match target.strip_prefix("javascript:") {
-            Some(code) => action_of(code).or_else(|| document_script(code)),
+            Some(code) => address_script(code),
             None => Some(Script::Go(target)),
         };
     }
@@ -135,6 +162,12 @@ fn asking_script(action: &str) -> Option<Script> {
     Some(Script::Ask { accepted: with(accepted), refused: with(refused) })
 }
 
+/// The script of a `javascript:` address. Where it results in a text, as an assignment does that nothing follows, that ends whatever the script began.
+fn address_script(code: &str) -> Option<Script> {
+    let results_in_text = code.trim_end().ends_with(['\'', '"']);
+    action_of(code).filter(|_| !results_in_text).or_else(|| document_script(code))
+}
+
 /// The text that a `javascript:` address results in, which takes the place of the document: its title shows.
 fn document_script(code: &str) -> Option<Script> {
     let mark = code.chars().next().filter(|mark| matches!(mark, '\'' | '"'))?;
@@ -160,11 +193,27 @@ fn link_script(link: &str) -> Option<Script> {
     })
 }
 
-/// The first quoted text.
-fn quoted(text: &str) -> Option<String> {
-    let start = text.find(['\'', '"'])?;
-    let (mark, rest) = (text.get(start..)?.chars().next()?, text.get(start + 1..)?);
-    rest.split_once(mark).map(|(quoted, _)| quoted.to_owned())
+/// A form that is sent, whose fields are empty.
+fn form_script(action: &str) -> Option<Script> {
+    let (_, target) = action.split_once(".action=")?;
+    let target = quoted(target)?;
+    let method = action.split_once(".method=").and_then(|(_, rest)| quoted(rest));
+    if method.is_some_and(|method| method.eq_ignore_ascii_case("post")) {
+        return Some(Script::Go(target));
+    }
+    let page = target.split(['?', '#']).next().unwrap_or_default();
+    Some(Script::Go(format!("{page}?")))
+}
+
+/// An address that is given to the icon of a page, or to a frame in it.
+fn element_script(action: &str) -> Option<Script> {
+    let (element, given) = action.split_once(").")?;
+    let target = quoted(given)?;
+    match quoted(element)?.as_str() {
+        "link[rel=icon]" if given.starts_with("href=") => Some(Script::Icon(target)),
+        "iframe" if given.starts_with("src=") => Some(Script::Frame(target)),
+        _ => None,
+    }
 }
 
 /// The quoted text that is assigned to a name.
@@ -195,24 +244,6 @@ fn opening_script(action: &str) -> Option<Script> {
         is_popup: features.is_popup(),
         is_noopener: features.0.contains_key("noopener") || features.0.contains_key("noreferrer"),
     }))
-}
-
-/// The quoted texts between the first parentheses.
-fn quoted_arguments(action: &str) -> Vec<String> {
-    let (mut given, mut rest) = (Vec::new(), action);
-    while let Some(start) = rest.find(['\'', '"', ')']) {
-        let (quote, after) = rest.split_at(start);
-        let _ = quote;
-        let mark = after.chars().next().filter(|mark| *mark != ')');
-        let Some((text, behind)) =
-            mark.and_then(|mark| after.get(1..).and_then(|after| after.split_once(mark)))
-        else {
-            break;
-        };
-        given.push(text.to_owned());
-        rest = behind;
-    }
-    given
 }
 
 /// The third argument of `window.open`, by name.
@@ -281,12 +312,37 @@ mod tests {
             ("opener&&(opener.location=\"/c.html\");0", Script::GoInOpener("/c.html".into())),
             ("window.open(\"\",\"one\").close();0", Script::CloseNamed("one".into())),
             ("window.open(\"/b.html\",\"one\")&&0", opening("/b.html", Some("one"), false)),
+            (
+                "((f)=>{f.method=\"post\";f.action=\"/b.html\";f.submit()})(0);0",
+                Script::Go("/b.html".into()),
+            ),
+            (
+                "document.querySelector(\"link[rel=icon]\").href=\"/i.png\";0",
+                Script::Icon("/i.png".into()),
+            ),
             (&link(""), Script::Go("/b.html".into())),
             (&link("a.target=\"_blank\";"), opening("/b.html", None, true)),
             (&link("a.target=\"one\";"), opening("/b.html", Some("one"), false)),
         ] {
             assert_eq!(read(text), Some(script), "{text}");
         }
+        let form = "f.method=\"post\";f.action=\"/b.html\";document.body.append(f);f.submit()";
+        for (text, script) in [
+            (form, Script::Go("/b.html".into())),
+            ("f.action='/b.html?x';f.submit()", Script::Go("/b.html?".into())),
+            (
+                "document.querySelector('link[rel=icon]').href='/i.png';0",
+                Script::Icon("/i.png".into()),
+            ),
+            ("document.querySelector('iframe').src='/c.html';0", Script::Frame("/c.html".into())),
+        ] {
+            assert_eq!(read(text), Some(script), "{text}");
+        }
+        assert_eq!(
+            read("javascript:location.href='/b.html';0"),
+            Some(Script::Go("/b.html".into()))
+        );
+        assert_eq!(read("javascript:location.href='/b.html'"), None);
         assert_eq!(read("print()"), None);
     }
 
@@ -320,5 +376,9 @@ mod tests {
         let wanted = Some((Duration::from_millis(300), Script::Title("Later".into())));
         assert_eq!(script_of("setTimeout(()=>{document.title=\"Later\"},300);0"), wanted);
         assert_eq!(script_of("t=300: document.title='Later'"), wanted);
+        let refresh =
+            "document.head.append('<meta http-equiv=refresh content=\"5;url=/b.html\">');0";
+        let wanted = Some((Duration::from_secs(5), Script::Go("/b.html".into())));
+        assert_eq!(script_of(refresh), wanted);
     }
 }

@@ -10,13 +10,16 @@ use url::Url;
 use crate::engine::alert::{Alert, Alerts};
 use crate::engine::fixtures::{Outcome, Page, Pages};
 use crate::engine::script::{Script, script_of};
+use crate::engine::state_url::state_url;
 use crate::engine::{
     Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Realm, Reply,
     screenshot,
 };
 use crate::id::{RequestId, TabId};
-use crate::url::{BLANK, at_arrival};
+use crate::url::{BLANK, at_arrival, is_barred};
 
+/// The status of a page that is there.
+const OK: u16 = 200;
 /// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
 const COMMIT_LOCAL: Duration = Duration::from_millis(8);
@@ -62,6 +65,16 @@ pub struct SimEngine {
     alerts: Alerts,
     /// The names of open ports, each with the frames that it reaches.
     ports: BTreeMap<String, Vec<Frame>>,
+}
+
+/// The document that a script runs in.
+#[derive(Debug, Clone, Copy)]
+struct Document<'u> {
+    tab: TabId,
+    load: u64,
+    url: &'u str,
+    /// The address that others in it are relative to.
+    base: &'u str,
 }
 
 /// The script of a page that is to come.
@@ -247,12 +260,12 @@ impl SimEngine {
     fn navigate(
         &mut self,
         now: Timestamp,
-        tab: TabId,
-        load: u64,
+        page_load: PageLoad,
         url: &str,
         from: &str,
-        (kind, realm): (NavigationKind, Realm),
+        realm: Realm,
     ) {
+        let PageLoad { tab, load, kind, .. } = page_load;
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
         let is_new = !is_again && !matches!(kind, NavigationKind::Traverse(_));
         if let Some(url) = kind.within_document(from, url) {
@@ -267,6 +280,7 @@ impl SimEngine {
                         is_same_document: true,
                         language: None,
                         is_error: false,
+                        is_ok: true,
                         frames: Vec::new(),
                     },
                 ),
@@ -281,15 +295,13 @@ impl SimEngine {
             .filter(|_| url == crate::url::NEW_TAB && realm == Realm::Normal)
             .unwrap_or(if is_new { at_arrival(url) } else { url })
             .to_owned();
-        let is_first = from.is_empty() || matches!(kind, NavigationKind::Restore);
-        let load = PageLoad { tab, load, kind, is_first };
         if let Some(source) = &mut self.source {
             source.cancel(tab);
             let elsewhere = Url::parse(&url).ok();
-            let elsewhere =
-                elsewhere.filter(|url| source.allows(url) && !self.pages.describes(url));
+            let elsewhere = elsewhere
+                .filter(|url| source.allows(url) && !self.pages.describes(url) && !is_barred(url));
             if let Some(url) = elsewhere {
-                return source.fetch(load, url);
+                return source.fetch(page_load, url);
             }
         }
         let mut outcome = self.pages.load(&url, &self.extension_page_title);
@@ -303,7 +315,7 @@ impl SimEngine {
                 Realm::Normal | Realm::Incognito => {}
             }
         }
-        self.show(now, load, outcome);
+        self.show(now, page_load, outcome);
     }
 
     fn show(&mut self, now: Timestamp, page_load: PageLoad, outcome: Outcome) {
@@ -340,6 +352,7 @@ impl SimEngine {
                     is_same_document: false,
                     language: self.language(page),
                     is_error: page.is_error(),
+                    is_ok: page.status == OK,
                     frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
                 },
             ),
@@ -379,15 +392,8 @@ impl SimEngine {
         }
     }
 
-    fn run(
-        &mut self,
-        when: Timestamp,
-        tab: TabId,
-        load: u64,
-        base: &str,
-        script: &Script,
-        is_gesture: bool,
-    ) {
+    fn run(&mut self, when: Timestamp, document: Document<'_>, script: &Script, is_gesture: bool) {
+        let Document { tab, load, url, base } = document;
         let join = |target: &str| join(base, target);
         match script {
             // From a page without an address of its own a relative one leads nowhere.
@@ -399,8 +405,13 @@ impl SimEngine {
             Script::Title(title) => {
                 self.at(when, page_event(tab, load, PageEvent::Title(title.clone())))
             }
+            Script::Icon(target) => {
+                self.at(when, page_event(tab, load, PageEvent::Icon(join(target))))
+            }
             Script::Push(target) => {
-                self.at(when, page_event(tab, load, PageEvent::PushesState(join(target))))
+                if let Some(url) = state_url(url, base, target) {
+                    self.at(when, page_event(tab, load, PageEvent::PushesState(url)));
+                }
             }
             Script::Replace(target) => {
                 self.at(when, page_event(tab, load, PageEvent::Replaces(join(target))))
@@ -410,10 +421,15 @@ impl SimEngine {
                 self.at(when, page_event(tab, load, PageEvent::Traverses(*steps)))
             }
             Script::ReplaceState(target) => {
-                self.at(when, page_event(tab, load, PageEvent::ReplacesState(join(target))))
+                if let Some(url) = state_url(url, base, target) {
+                    self.at(when, page_event(tab, load, PageEvent::ReplacesState(url)));
+                }
             }
             Script::Fragment(target) => {
                 self.at(when, page_event(tab, load, PageEvent::SetsFragment(join(target))))
+            }
+            Script::Frame(target) => {
+                self.at(when, page_event(tab, load, PageEvent::FrameGoes(join(target))));
             }
             Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
             Script::CloseNamed(name) => {
@@ -521,9 +537,11 @@ fn join(base: &str, target: &str) -> String {
 impl Engine for SimEngine {
     fn send(&mut self, now: Timestamp, command: EngineCommand) {
         match command {
-            EngineCommand::Navigate { tab, load, url, from, kind, realm } => {
+            EngineCommand::Navigate { tab, load, url, from, kind, realm, is_first } => {
                 self.alerts.remove(&tab);
-                self.navigate(now, tab, load, &url, &from, (kind, realm))
+                let is_first = is_first || matches!(kind, NavigationKind::Restore);
+                let load = PageLoad { tab, load, kind, is_first };
+                self.navigate(now, load, &url, &from, realm);
             }
             EngineCommand::Refuse { tab, load } => {
                 self.at(now.plus(COMMIT), page_event(tab, load, PageEvent::Aborted));
@@ -551,10 +569,11 @@ impl Engine for SimEngine {
             EngineCommand::Disconnect { port } => {
                 self.ports.remove(&port);
             }
-            EngineCommand::Gesture { tab, load, url, is_shown, script } => {
+            EngineCommand::Gesture { tab, load, url, base, is_shown, script } => {
                 if let Some((delay, script)) = script.as_deref().and_then(script_of) {
                     let when = now.plus(Duration::from_millis(1)).plus(waits(delay, is_shown));
-                    self.run(when, tab, load, &url, &script, true);
+                    let document = Document { tab, load, url: &url, base: &base };
+                    self.run(when, document, &script, true);
                 }
             }
             EngineCommand::EndAlert { tab, load, accepted } => {
@@ -562,14 +581,16 @@ impl Engine for SimEngine {
                 let rest = if accepted { alert.accepted } else { alert.refused };
                 if let Some(script) = rest {
                     let when = now.plus(Duration::from_millis(1));
-                    self.run(when, tab, load, &alert.url, &script, false);
+                    let document = Document { tab, load, url: &alert.url, base: &alert.url };
+                    self.run(when, document, &script, false);
                 }
             }
             EngineCommand::Begin { tab, load, is_shown } => {
                 let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);
                 if let Some(WaitingScript { url, delay, script, .. }) = waiting {
                     let when = now.plus(waits(delay, is_shown));
-                    self.run(when, tab, load, &url, &script, false);
+                    let document = Document { tab, load, url: &url, base: &url };
+                    self.run(when, document, &script, false);
                 }
             }
         }

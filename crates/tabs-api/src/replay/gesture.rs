@@ -11,6 +11,8 @@ use crate::extension::permission::Access;
 use crate::id::TabId;
 use crate::js_value::JsValue;
 
+/// The time that the recorder takes for an act, in which the page has done what it does at once.
+const ACTING: Duration = Duration::from_millis(1);
 /// The time in which a page that closes itself is gone.
 const CLOSING: Duration = Duration::from_millis(2);
 /// The time that the recorder waits for a page that does not run.
@@ -24,6 +26,8 @@ impl Replay {
         let tab = args.first().and_then(JsValue::integer).map(TabId);
         // Where there is no such tab, or the call failed that was to open it, there is no page to act on.
         let is_there = tab.is_some_and(|tab| self.act_in(now, tab, args.get(1)));
+        self.skipped += ACTING;
+        self.session.advance(self.now(now));
         json!({ "result": i64::from(is_there) })
     }
 

@@ -158,6 +158,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.muted = MutedInfo { muted, reason };
     tab.was_shown = row.was_shown;
     let mut icons = row.history_icons;
+    let group = tab.context_group;
     let entry = |(document, (url, title, was_used)): (u64, (String, String, bool))| HistoryEntry {
         url: url.into(),
         title: title.into(),
@@ -165,6 +166,9 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
         document,
         was_used,
         is_cached: false,
+        is_of_frame: false,
+        left_with: 0,
+        context_group: group,
         knows_language: false,
         own_factor: None,
     };

@@ -2,7 +2,8 @@
 
 use url::{ParseError, Position, Url};
 
-use crate::url::{SOURCE, escaped_host, host};
+use super::fixed::escaped_host;
+use super::{SOURCE, host};
 
 /// The characters that may stand before a host, any number of times.
 const SLASHES: [char; 2] = ['/', '\\'];
@@ -58,14 +59,8 @@ pub fn read(text: &str) -> Result<Url, ParseError> {
     }
 }
 
-/// A text as the URL that the browser goes to: `about:version` and its kin are pages of its own under another name.
-pub(super) fn read_renamed(text: &str) -> Result<Url, ParseError> {
-    let url = read(text)?;
-    let Some(("about", rest)) = url.as_str().split_once(':') else { return Ok(url) };
-    let name = url.path().to_ascii_lowercase();
-    if let "blank" | "srcdoc" = name.as_str() {
-        return Url::parse(&format!("about:{name}{}", &url[Position::AfterPath..]));
-    }
+/// The page of the browser's own that an `about:` is another name of, by what stands behind that.
+pub(super) fn renamed(rest: &str) -> Result<Url, ParseError> {
     match rest.trim_start_matches(SLASHES) {
         rest if rest.is_empty() || rest.starts_with(['?', '#']) => {
             page_of_browser(&format!("{UNNAMED}{rest}"))

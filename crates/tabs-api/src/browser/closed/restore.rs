@@ -211,8 +211,12 @@ impl Browser {
         tab.url.clone_from(&closed.url);
         tab.title.clone_from(&closed.title);
         // The pages that were kept for going back are gone with the tab, and so are the icons of all of them.
-        let bare =
-            |entry: &HistoryEntry| HistoryEntry { is_cached: false, icon: None, ..entry.clone() };
+        let bare = |entry: &HistoryEntry| HistoryEntry {
+            is_cached: false,
+            icon: None,
+            context_group: id,
+            ..entry.clone()
+        };
         tab.history = closed.history.iter().map(bare).collect();
         tab.history_at = closed.history_at;
         Ok(id)

@@ -1,7 +1,10 @@
 //! Opening tabs: by a call, by the user, by a page. `tabs.onCreated` comes first, then what being active brings.
 
+use std::sync::Arc;
+
 use crate::browser::Browser;
 use crate::browser::event::Event;
+use crate::browser::history::is_closed_to_pages;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::{HistoryEntry, Tab};
 use crate::browser::window::{Window, WindowKind};
@@ -163,7 +166,12 @@ impl Browser {
         page: TabId,
         opening: Opening,
     ) -> Result<(), Error> {
-        let (name, family) = (opening.name, self.tab(page)?.family);
+        let opener = self.tab(page)?;
+        if is_closed_to_pages(&opener.url, &opening.url) {
+            return Ok(());
+        }
+        let (name, family) = (opening.name, opener.family);
+        let base = Arc::<str>::from(opener.base_url());
         let known = name.as_deref().and_then(|name| self.tab_named(name, family));
         let id = match known {
             Some(known) => {
@@ -183,12 +191,20 @@ impl Browser {
         if known.is_none() && !opening.is_noopener {
             let tab = self.tab_mut(id)?;
             (tab.name, tab.family) = (name, family);
-            tab.page_opener = Some(page);
+            (tab.page_opener, tab.blank_base) = (Some(page), Some(base));
             self.relate(id, page);
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
-        self.navigate_by_code(id, &opening.url, NavigationKind::Push);
+        if known.is_some() && !self.shares_group(page, id) {
+            return Ok(());
+        }
+        let is_script = opening.url.starts_with("javascript:");
+        if is_script && !opening.is_noopener {
+            self.run_script(id, Some(opening.url))?;
+        } else if !is_script {
+            self.navigate_by_page(id, &opening.url, NavigationKind::Push);
+        }
         Ok(())
     }
 

@@ -1,0 +1,263 @@
+//! Texts that an extension gives for addresses, as the browser mends them.
+
+use url::{ParseError, Position, Url};
+
+use super::internal_pages::{kills, read, renamed};
+use super::{BLANK, SOURCE, SRCDOC};
+use crate::error::Error;
+
+/// The URL that a text given to `create` or `update` navigates to; relative ones lie in the extension.
+///
+/// # Errors
+/// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, `UntrustedUrl`, in this order.
+pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
+    let invalid = || Error::InvalidUrl(text.to_owned());
+    let read: String = match read(text) {
+        Ok(url) => url.into(),
+        // A host may hold spaces, which the browser escapes.
+        Err(error) => match escaped_host(text) {
+            Some(url) => return Ok(url),
+            None if error == ParseError::RelativeUrlWithoutBase && !text.starts_with("//") => {
+                let root = Url::parse(&format!("chrome-extension://{extension}/"));
+                root.and_then(|root| root.join(text)).map_err(|_| invalid())?.into()
+            }
+            None => return Err(invalid()),
+        },
+    };
+    let url = fixed(&read).map_err(|_| invalid())?;
+    check(&url).map(|()| url)
+}
+
+/// A text as the address that the browser makes of it.
+fn fixed(text: &str) -> Result<String, ParseError> {
+    let text = text.trim_matches(|letter| letter <= ' ');
+    let Some((scheme, rest)) = text.split_once(':').filter(|_| has_scheme(text)) else {
+        return without_scheme(text);
+    };
+    match scheme.to_ascii_lowercase().as_str() {
+        // That of a source it leaves as it is.
+        "view-source" if !starts_with(rest, SOURCE) => {
+            Ok(format!("{SOURCE}{}", fixed(rest).unwrap_or_else(|_| rest.to_owned())))
+        }
+        "about" => about(text),
+        _ => match read(text) {
+            Ok(url) => Ok(with_host_mended(url).into()),
+            Err(error) => escaped_host(text).ok_or(error),
+        },
+    }
+}
+
+/// True if a text begins with a scheme: one with a dot in it would be a host, and one before digits alone a host before its port.
+fn has_scheme(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let port = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-');
+    scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && scheme.bytes().all(is_letter)
+        && !is_port
+}
+
+/// Schemes that are known also where a semicolon stands behind them.
+const WITH_SEMICOLON: [&str; 6] = ["http", "https", "file", "ftp", "about", "chrome"];
+
+/// A text without a scheme: one that is misspelt, a file by its path, else a host of the web.
+fn without_scheme(text: &str) -> Result<String, ParseError> {
+    let is_known =
+        |scheme: &str| WITH_SEMICOLON.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    if let Some((scheme, rest)) = text.split_once(';').filter(|(scheme, _)| is_known(scheme)) {
+        let mended = format!("{scheme}:{rest}");
+        if has_scheme(&mended) {
+            return fixed(&mended);
+        }
+    }
+    let scheme = if text.starts_with('/') { "file" } else { "http" };
+    let text = format!("{scheme}://{text}");
+    match Url::parse(&text) {
+        Ok(url) => Ok(with_host_mended(url).into()),
+        Err(error) => escaped_host(&text).ok_or(error),
+    }
+}
+
+/// An `about:` as the page of the browser's own that it is another name of. Two pages are no other's, in lower case as a whole.
+fn about(text: &str) -> Result<String, ParseError> {
+    let lower = text.to_ascii_lowercase();
+    let end = lower.find(['?', '#']).unwrap_or(lower.len());
+    if let Some(BLANK | "about:blank/" | SRCDOC | "about:srcdoc/") = lower.get(..end) {
+        return Ok(lower);
+    }
+    renamed(text.split_once(':').map_or("", |(_, rest)| rest)).map(Into::into)
+}
+
+/// An address without dots before its host, and with one at the most behind it.
+fn with_host_mended(mut url: Url) -> Url {
+    let has_host = matches!(url.scheme(), "http" | "https" | "ws" | "wss" | "ftp");
+    let host = url.host_str().filter(|_| has_host).unwrap_or_default();
+    let bare = host.trim_matches('.');
+    let end = if host.ends_with('.') { "." } else { "" };
+    if !bare.is_empty() && host.len() != bare.len() + end.len() {
+        let mended = format!("{bare}{end}");
+        // A host without dots around it stays one.
+        let _ = url.set_host(Some(&mended));
+    }
+    url
+}
+
+/// True if a text begins with another one, in whatever case.
+fn starts_with(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
+}
+
+/// Refuses URLs that no extension may navigate to.
+fn check(url: &str) -> Result<(), Error> {
+    match url.split_once(':') {
+        Some(("javascript", _)) => Err(Error::JavaScriptUrl),
+        Some(("chrome", _)) if kills(url) => Err(Error::KillUrl),
+        Some(("devtools", _)) => Err(Error::DevtoolsUrl),
+        Some(("chrome-untrusted", _)) => Err(Error::UntrustedUrl),
+        _ => Ok(()),
+    }
+}
+
+/// An address whose host holds spaces, which are escaped.
+pub(super) fn escaped_host(text: &str) -> Option<String> {
+    // What the URL standard leaves out before it reads.
+    let text = text.trim_matches(|letter| letter <= ' ').replace(['\t', '\n', '\r'], "");
+    let (scheme, rest) = text.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, tail) = rest.split_at(end);
+    let host = host.to_ascii_lowercase().replace(' ', "%20");
+    if !matches!(scheme, "http" | "https" | "chrome")
+        || !host.contains("%20")
+        || host.starts_with("%20")
+    {
+        return None;
+    }
+    // The rest must be a host as any other.
+    let url = Url::parse(&format!("{scheme}://{}{tail}", host.replace("%20", "-"))).ok()?;
+    Some(format!("{scheme}://{host}{}", &url[Position::BeforePath..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url::is_order;
+
+    #[test]
+    fn texts_navigate_to_what_the_browser_makes_of_them() {
+        for (text, url) in [
+            ("http://a.test", "http://a.test/"),
+            ("http://a b/", "http://a%20b/"),
+            ("", "chrome-extension://ext/"),
+            ("page.html", "chrome-extension://ext/page.html"),
+            ("a.test/a.html", "chrome-extension://ext/a.test/a.html"),
+            ("about:blank", "about:blank"),
+            ("about:version", "chrome://version/"),
+            ("chrome://version", "chrome://version/"),
+            ("chrome:version", "chrome://version/"),
+            ("CHROME://Version", "chrome://version/"),
+            ("chrome:////version", "chrome://version/"),
+            ("chrome:/version/x?y#Z", "chrome://version/x?y#Z"),
+            ("chrome:\\version", "chrome://version/"),
+            ("chrome:%76ersion", "chrome://version/"),
+            ("chrome://user@version:80/", "chrome://version/"),
+            ("chrome://version/a/../b", "chrome://version/b"),
+            ("chrome://a%20b/", "chrome://a%20b/"),
+            ("chrome://a b/", "chrome://a%20b/"),
+            ("about:Version", "chrome://version/"),
+            ("about://version", "chrome://version/"),
+            ("about:version/x?y#Z", "chrome://version/x?y#Z"),
+            ("about:", "chrome://version/"),
+            ("about:Blank", "about:blank"),
+            ("about:Blank?x", "about:blank?x"),
+            ("about:/blank", "chrome://blank/"),
+            ("about:blank/x", "chrome://blank/x"),
+            ("about:Srcdoc", "about:srcdoc"),
+            ("about:?x", "chrome://version/?x"),
+            ("view-source:chrome:version", "view-source:chrome://version/"),
+            ("VIEW-SOURCE:about:Version", "view-source:chrome://version/"),
+            ("view-source:HTTP://A.test", "view-source:http://a.test/"),
+            ("view-source:http://a b/", "view-source:http://a%20b/"),
+            ("view-source:javascript:1", "view-source:http://javascript:1/"),
+            ("view-source:view-source:HTTP://a", "view-source:view-source:HTTP://a"),
+            ("view-source:chrome:kill", "view-source:chrome://kill/"),
+            ("localhost:3000/a?b", "http://localhost:3000/a?b"),
+            ("localhost:80?x", "http://localhost/?x"),
+            ("nowhere:81#x", "http://nowhere:81/#x"),
+            ("a.test:/a.html", "http://a.test/a.html"),
+            ("http://..a.test../", "http://a.test./"),
+            ("http://a.test./", "http://a.test./"),
+            ("about:BLANK/#Foo", "about:blank/#foo"),
+            ("view-source:a.test/A.html", "view-source:http://a.test/A.html"),
+            ("view-source:/etc/hostname", "view-source:file:///etc/hostname"),
+            ("view-source:", "view-source:"),
+            ("view-source:http;//a.test/a.html", "view-source:http://a.test/a.html"),
+            ("a:99999", "a:99999"),
+            (" JAVASCRIPT:1", "http://javascript:1/"),
+            ("http://a%20b/", "http://a%20b/"),
+            ("http://aa  b\u{3}", "http://aa%20%20b/"),
+            (" http://A b\t/\u{3}x", "http://a%20b/%03x"),
+        ] {
+            assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_that_cannot_be_opened_are_refused_by_name() {
+        for text in [
+            "http://",
+            "chrome:",
+            "http://[::1",
+            "http://a:99999/",
+            "a.test:99999",
+            "a.test:x",
+            "//host/x",
+        ] {
+            assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
+        }
+        assert_eq!(resolve("JavaScript:alert(1)", "ext"), Err(Error::JavaScriptUrl));
+        assert_eq!(resolve("chrome://crash", "ext"), Err(Error::KillUrl));
+        for text in [
+            "about:crash",
+            "chrome://crashdump",
+            "chrome:kill",
+            "chrome://quit/x",
+            "about:restart?x",
+            "chrome://Crash",
+            "chrome:Crash",
+            "chrome:/kill",
+            "chrome:///kill",
+            "about:KILL",
+            "about:/kill",
+            "chrome:%71uit/x",
+        ] {
+            assert_eq!(resolve(text, "ext"), Err(Error::KillUrl), "{text}");
+        }
+        for (text, url) in [
+            ("chrome://crash/x", "chrome://crash/x"),
+            ("chrome://kill?x", "chrome://kill/?x"),
+            ("about:hang#x", "chrome://hang/#x"),
+            ("chrome://Version", "chrome://version/"),
+        ] {
+            assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
+        }
+        assert_eq!(resolve("devtools://devtools/x", "ext"), Err(Error::DevtoolsUrl));
+        assert_eq!(resolve("chrome-untrusted://print/", "ext"), Err(Error::UntrustedUrl));
+    }
+
+    #[test]
+    fn orders_and_sources_of_pages_that_end_the_browser_lead_nowhere() {
+        for (text, leads_nowhere) in [
+            ("chrome:GPUclean", true),
+            ("about:gpucrash", true),
+            ("chrome://gpuclean/x", false),
+            ("view-source:chrome:kill", true),
+            ("view-source:chrome://crash/x", false),
+            ("view-source:chrome://quit/x", false),
+            ("view-source:chrome://gpuclean", false),
+            ("view-source:http://kill/", false),
+        ] {
+            assert_eq!(is_order(&resolve(text, "ext").unwrap()), leads_nowhere, "{text}");
+        }
+    }
+}
