@@ -6,7 +6,7 @@ mod international;
 mod ports;
 mod shown;
 
-use url::Url;
+use url::{Position, Url};
 
 pub use self::fixed::resolve;
 pub use self::internal_pages::{is_order, read};
