@@ -60,15 +60,15 @@ pub(super) const RESTORE: Operation = Operation::new(
 
 fn restore(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     browser.check_not_dragging()?;
-    let fallback = call.current_window(browser)?;
+    let current = call.current_window(browser)?;
     let session = call.arguments.at(0).and_then(crate::js_value::JsValue::text);
     let elsewhere = match session {
-        Some(session) => browser.open_from_device(session, fallback)?,
+        Some(session) => browser.open_from_device(session, current)?,
         None => None,
     };
     let (restored, closed_at) = match elsewhere {
         Some(opened) => opened,
-        None => browser.restore_closed(session, fallback)?,
+        None => browser.restore_closed(session)?,
     };
     let access = call.access(browser);
     let (name, shown) = match restored {

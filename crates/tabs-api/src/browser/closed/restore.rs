@@ -10,21 +10,20 @@ use crate::browser::event::Event;
 use crate::browser::group::Group;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::{HistoryEntry, Status, Tab};
+use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
 
 impl Browser {
-    /// Brings back what a session names, or what was closed last, and returns when that was. A tab opens in `fallback` where its window
-    /// is gone.
+    /// Brings back what a session names, or what was closed last, and returns when that was.
     pub(crate) fn restore_closed(
         &mut self,
         session: Option<&str>,
-        fallback: WindowId,
     ) -> Result<(Restored, Timestamp), Error> {
         let (at, closed) = self.closed_tabs.take(session)?;
         let restored = match closed {
-            Closed::Tab(tab) => Restored::Tab(self.restore_tab(&tab, fallback)?),
+            Closed::Tab(tab) => Restored::Tab(self.restore_tab(&tab)?),
             Closed::Window(window) => {
                 let id = self.restore_window(&window)?;
                 let first = self.window(id)?.tabs.first().copied();
@@ -43,12 +42,21 @@ impl Browser {
         Ok((restored, at))
     }
 
-    /// Opens a tab where it stood: in its group, wherever that is by now. One that is gone comes back with it.
-    fn restore_tab(&mut self, closed: &ClosedTab, fallback: WindowId) -> Result<TabId, Error> {
+    /// Opens a tab where it stood: in its group, wherever that is by now. A group that is gone comes back with it, and a window that is gone as a new
+    /// one, which stands for that from then on.
+    fn restore_tab(&mut self, closed: &ClosedTab) -> Result<TabId, Error> {
         let group = closed.group.as_ref().and_then(|group| self.strips.group(group.id));
         let home = group.map_or(closed.tab.window, |group| group.window);
         let group = group.map(|group| group.id);
-        let window = self.strips.window(home).map_or(fallback, |window| window.id);
+        let window = match self.strips.window(home) {
+            Some(window) => window.id,
+            None => {
+                let placement = WindowPlacement::default();
+                let window = self.open_window(WindowKind::Normal, false, placement)?;
+                self.closed_tabs.note_window(home, window);
+                window
+            }
+        };
         let id = self.add_restored(window, &closed.tab)?;
         // In a window behind it loads once that is in front.
         let is_behind = self.focus.last() != Some(window);

@@ -62,8 +62,8 @@ impl Browser {
                 return Ok(tab_id_json(self.open_user_tab(WindowId(window_id))?));
             }
             UserAction::RestoreTab { window_id } => {
-                let fallback = self.window(WindowId(window_id))?.id;
-                return Ok(match self.restore_closed(None, fallback) {
+                self.window(WindowId(window_id))?;
+                return Ok(match self.restore_closed(None) {
                     Ok((Restored::Tab(tab), _)) => tab_id_json(tab),
                     Ok((Restored::Window(window) | Restored::Groups(window), _)) => {
                         json!({ "windowId": window.0 })
