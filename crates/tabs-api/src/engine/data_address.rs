@@ -32,11 +32,24 @@ pub(super) fn page(url: &Url) -> Option<Page> {
         None => (head, body),
     };
     let essence = media_type.split(';').next().unwrap_or_default().trim();
+    if !is_shown(essence) {
+        return Some(Page { is_download: true, ..Page::empty() });
+    }
     Some(if DOCUMENTS.iter().any(|kind| essence.eq_ignore_ascii_case(kind)) {
         html::read(url, media_type, &body)
     } else {
         Page::empty()
     })
+}
+
+/// True for what a tab shows; anything else is kept as a file.
+fn is_shown(media_type: &str) -> bool {
+    let lower = media_type.to_ascii_lowercase();
+    // What is no media type counts as one of text.
+    let Some((family, kind)) = lower.split_once('/') else { return true };
+    let kind = kind.rsplit('+').next().unwrap_or(kind);
+    ["text", "image", "audio", "video"].contains(&family)
+        || ["xml", "json", "javascript", "pdf"].contains(&kind)
 }
 
 /// The media type of what is written in letters that stand for its bytes.
@@ -68,6 +81,19 @@ mod tests {
         }
         for url in ["data:text/html", "data:text/html;base64,?"] {
             assert_eq!(page(&Url::parse(url).unwrap()), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_no_tab_shows_is_kept_as_a_file() {
+        for (url, is_download) in [
+            ("data:application/octet-stream,x", true),
+            ("data:application/zip;base64,AA==", true),
+            ("data:application/ld+json,{}", false),
+            ("data:image/png,x", false),
+            ("data:,x", false),
+        ] {
+            assert_eq!(page(&Url::parse(url).unwrap()).unwrap().is_download, is_download, "{url}");
         }
     }
 }

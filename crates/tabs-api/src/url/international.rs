@@ -57,23 +57,48 @@ pub(super) fn shown_host(host: &str) -> String {
 fn misleads_nobody(label: &[char], end: &[char]) -> bool {
     let mut scripts = Vec::new();
     for letter in label {
-        if letter.is_ascii_digit() || matches!(letter, '-' | 'ー' | '々') {
-            continue;
-        }
         match script(*letter) {
+            _ if is_common(*letter) => {}
             Some(script) if scripts.contains(&script) => {}
             Some(script) => scripts.push(script),
             None => return false,
         }
     }
     let is_of = |mixed: &[Script]| scripts.iter().all(|script| mixed.contains(script));
+    let is_mixed_well = is_of(&[Script::Latin, Script::Han, Script::Kana])
+        || is_of(&[Script::Latin, Script::Han, Script::Bopomofo])
+        || is_of(&[Script::Latin, Script::Han, Script::Hangul]);
     let looks_latin =
         end.iter().all(char::is_ascii) && label.iter().all(|letter| AS_LATIN.contains(*letter));
+    // Beside another way of writing Latin letters are those of ASCII alone.
+    let is_foreign = |letter: &char| !letter.is_ascii() && script(*letter) == Some(Script::Latin);
     !looks_latin
-        && (scripts.len() <= 1
-            || is_of(&[Script::Latin, Script::Han, Script::Kana])
-            || is_of(&[Script::Latin, Script::Han, Script::Bopomofo])
-            || is_of(&[Script::Latin, Script::Han, Script::Hangul]))
+        && !mixes_digits(label)
+        && lengthens_kana_alone(label)
+        && (scripts.len() <= 1 || is_mixed_well && !label.iter().any(is_foreign))
+}
+
+/// True for characters that every way of writing has, or several.
+fn is_common(letter: char) -> bool {
+    letter.is_ascii_digit() || matches!(letter, '-' | LENGTHENER | '々')
+}
+
+/// True for a name with digits of more than one kind.
+fn mixes_digits(label: &[char]) -> bool {
+    let is_other = |letter: &char| script(*letter).is_some() && letter.is_numeric();
+    label.iter().any(char::is_ascii_digit) && label.iter().any(is_other)
+}
+
+/// The mark that a sound is long, which reads as a dash where it stands behind anything but such a sound.
+const LENGTHENER: char = 'ー';
+
+fn lengthens_kana_alone(label: &[char]) -> bool {
+    let is_sound = |letter: char| letter == LENGTHENER || script(letter) == Some(Script::Kana);
+    label.first() != Some(&LENGTHENER)
+        && label.windows(2).all(|pair| match pair {
+            [before, LENGTHENER] => is_sound(*before),
+            _ => true,
+        })
 }
 
 fn script(letter: char) -> Option<Script> {
@@ -107,6 +132,11 @@ mod tests {
             ("xn--e1afmkfd.xn--p1ai", "пример.рф"),
             ("xn--ls8h.la", "xn--ls8h.la"),
             ("xn--a", "xn--a"),
+            ("xn--wekz60nb2a.test", "xn--wekz60nb2a.test"),
+            ("xn--strae--eta2108rdoc.test", "xn--strae--eta2108rdoc.test"),
+            ("xn--13-quf.test", "xn--13-quf.test"),
+            ("xn--fa-hia.test", "faß.test"),
+            ("xn--2-gtbyh.test", "дом2.test"),
         ] {
             assert_eq!(shown_host(host), shown, "{host}");
         }
