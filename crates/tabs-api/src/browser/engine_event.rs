@@ -25,10 +25,7 @@ fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
         | PageEvent::Navigates(_)
         | PageEvent::Replaces(_)
         | PageEvent::Reloads
-        | PageEvent::Traverses(_)
-        | PageEvent::PushesState(_)
-        | PageEvent::ReplacesState(_)
-        | PageEvent::SetsFragment(_) => tab.pending.is_none(),
+        | PageEvent::Traverses(_) => tab.pending.is_none(),
         _ => true,
     }
 }
