@@ -27,10 +27,7 @@ fn goes_on(event: &PageEvent, tab: &Tab) -> bool {
         | PageEvent::Replaces(_)
         | PageEvent::Reloads
         | PageEvent::Traverses(_)
-        | PageEvent::PushesState(_)
-        | PageEvent::ReplacesState(_)
-        | PageEvent::FrameGoes(_)
-        | PageEvent::SetsFragment(_) => tab.pending.is_none(),
+        | PageEvent::FrameGoes(_) => tab.pending.is_none(),
         _ => true,
     }
 }

@@ -35,6 +35,8 @@ const ICON: Duration = Duration::from_millis(12);
 const KNOWN_ICON: Duration = Duration::from_millis(1);
 /// The time after the commit of a page of the history at which its icon comes, which it shows meanwhile.
 const HISTORY_ICON: Duration = Duration::from_millis(35);
+/// The time after the commit at which the script of a page, as it is read, sets a timer.
+const TIMER_SET: Duration = Duration::from_millis(8);
 /// The time after which a timer of a page that nobody sees is got round to: that happens once a second.
 const HIDDEN_TIMER: Duration = Duration::from_millis(900);
 /// The time that a way through a port takes.
@@ -588,7 +590,8 @@ impl Engine for SimEngine {
             EngineCommand::Begin { tab, load, is_shown } => {
                 let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);
                 if let Some(WaitingScript { url, delay, script, .. }) = waiting {
-                    let when = now.plus(waits(delay, is_shown));
+                    let read = if delay.is_zero() { Duration::ZERO } else { TIMER_SET };
+                    let when = now.plus(read).plus(waits(delay, is_shown));
                     let document = Document { tab, load, url: &url, base: &url };
                     self.run(when, document, &script, false);
                 }
