@@ -72,7 +72,7 @@ impl Browser {
         let state = self.messaging.ports.get(port).ok_or(Error::PortClosed)?;
         let (tab, scripts) = (state.tab, state.scripts.clone());
         let reaches_engine = state.reaches_engine;
-        if matches!(message, JsValue::Function) {
+        if message.is_unserializable() {
             return Err(Error::Unserializable);
         }
         let message = message.to_json();
