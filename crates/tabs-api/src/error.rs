@@ -234,6 +234,9 @@ pub enum Error {
         "Cannot access contents of the page. Extension manifest must request permission to access the respective host."
     )]
     PageAccess,
+    /// A page of another extension.
+    #[error("Cannot access a chrome-extension:// URL of different extension")]
+    OtherExtensionPage,
     /// A frame that shows the browser's own page in place of one that could not be loaded.
     #[error("Frame with ID {0} is showing error page")]
     ErrorPage(u32),

@@ -74,7 +74,7 @@ impl Browser {
         tab.is_fresh = true;
         tab.starts_empty = false;
         for entry in &mut tab.history {
-            entry.is_cached = false;
+            entry.kept = None;
         }
         // A frozen tab is told of as one that runs again.
         let thawed = std::mem::take(&mut tab.frozen).then_some(false);

@@ -52,6 +52,7 @@ impl Browser {
                 }
             }
             EngineEvent::Captured { request, picture } => self.on_captured(request, picture),
+            EngineEvent::Received { request } => self.note_received(request),
             EngineEvent::Replied { request, reply } => self.on_engine_reply(request, reply),
             EngineEvent::Posted { port, message } if self.messaging.has_port(&port) => {
                 self.emit(Event::PortMessage { port, message });
@@ -118,9 +119,9 @@ impl Browser {
             }
             PageEvent::Complete => self.complete(id),
             PageEvent::Sounds(sounds) => self.set_sounding(id, sounds),
-            PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push),
+            PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push, id),
             PageEvent::Replaces(url) => {
-                self.navigate_by_page(id, &url, NavigationKind::Replace);
+                self.navigate_by_page(id, &url, NavigationKind::Replace, id);
             }
             // The tab was just found, and an entry that is not there is nothing to go to.
             PageEvent::Reloads => drop(self.reload_tab(id)),
@@ -142,7 +143,7 @@ impl Browser {
             PageEvent::SendsOpener(url) => {
                 let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
                 if let Some(opener) = opener.filter(|opener| self.strips.tab(*opener).is_some()) {
-                    self.navigate_by_page(opener, &url, NavigationKind::Push);
+                    self.navigate_by_page(opener, &url, NavigationKind::Push, id);
                 }
             }
             PageEvent::ClosesNamed(name) => {
@@ -164,8 +165,8 @@ impl Browser {
     fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
         if let Some(tab) = self.strips.tab_mut(id) {
             let url = url.into();
-            let (is_shown, is_refused) = (false, false);
-            tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused });
+            let (is_shown, is_refused, initiator) = (false, false, None);
+            tab.pending = Some(PendingNavigation { url, is_shown, kind, is_refused, initiator });
         }
         self.commit(id, url, Arrival::SameDocument);
         self.complete(id);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Change;
-use crate::browser::tab::{HistoryEntry, PendingNavigation, Status, Tab};
+use crate::browser::tab::{Document, HistoryEntry, PendingNavigation, Status, Tab};
 use crate::browser::timers::Timer;
 use crate::browser::{Browser, Compat};
 use crate::engine::{EngineCommand, NavigationKind, Realm};
@@ -20,10 +20,10 @@ const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-sourc
 const ICON_AFTER: Duration = Duration::from_millis(18);
 
 /// The part that the cache of pages had in a commit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct PageCacheUse {
-    /// True if the page came back from it.
-    came_back: bool,
+    /// The document of the page that came back from it.
+    came_back: Option<Document>,
     /// True if the page that was left went into it.
     keeps_left: bool,
     /// The factor that the page has of its own which came back.
@@ -44,7 +44,7 @@ pub(super) enum Arrival {
 
 /// A navigation to a URL, which shows as the pending one.
 fn shown_navigation(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
-    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused }
+    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused, initiator: None }
 }
 
 /// Marks every entry of a tab's document as used or not: the user's use of one counts for all.
@@ -70,7 +70,7 @@ fn may_keep(tab: &Tab, url: &str, kind: NavigationKind) -> bool {
 fn enter_history(
     tab: &mut Tab,
     url: &str,
-    kind: NavigationKind,
+    PendingNavigation { kind, initiator, .. }: PendingNavigation,
     is_same_document: bool,
     may_keep_left: bool,
 ) -> PageCacheUse {
@@ -81,27 +81,30 @@ fn enter_history(
         );
     let keeps_left = !stays && may_keep_left;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
-        left.is_cached = keeps_left;
+        left.kept = keeps_left.then(|| std::mem::take(&mut tab.document));
         left.knows_language = tab.knows_language;
         left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
     }
     let documents = tab.history.iter().map(|entry| entry.document);
-    let document = match tab.history.get(tab.history_at) {
-        Some(entry) if is_same_document => entry.document,
-        _ => documents.max().unwrap_or_default() + 1,
+    let (document, origin) = match tab.history.get(tab.history_at) {
+        Some(entry) if is_same_document => (entry.document, entry.origin.clone()),
+        _ => (
+            documents.max().unwrap_or_default() + 1,
+            initiator.filter(|_| url.starts_with("about:")),
+        ),
     };
     let came_back = match kind {
         NavigationKind::Reload | NavigationKind::Restore => {
             // The document is another one, though its address is the same.
             tab.is_used = false;
-            false
+            None
         }
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
                 entry.url = url.into();
-                entry.document = document;
+                (entry.document, entry.origin) = (document, origin);
             }
-            false
+            None
         }
         NavigationKind::Push | NavigationKind::Append | NavigationKind::Replace => {
             tab.history.truncate(tab.history_at + 1);
@@ -116,25 +119,24 @@ fn enter_history(
                 icon: tab.icon.clone().filter(|_| is_same_document),
                 document,
                 was_used: tab.is_used,
-                is_cached: false,
+                origin,
+                kept: None,
                 knows_language: false,
                 own_factor: None,
             });
             tab.history_at = tab.history.len() - 1;
-            false
+            None
         }
         NavigationKind::Traverse(index) | NavigationKind::Step(index) => {
             tab.history_at = index;
             tab.is_used &= is_same_document;
-            let cached = tab
-                .history
-                .get_mut(index)
-                .map(|entry| std::mem::replace(&mut entry.is_cached, false));
-            !is_same_document && cached == Some(true)
+            let kept = tab.history.get_mut(index).and_then(|entry| entry.kept.take());
+            kept.filter(|_| !is_same_document)
         }
     };
-    let entry = tab.history.get(tab.history_at).filter(|_| came_back);
-    PageCacheUse { came_back, keeps_left, own_factor: entry.and_then(|entry| entry.own_factor) }
+    let entry = tab.history.get(tab.history_at).filter(|_| came_back.is_some());
+    let own_factor = entry.and_then(|entry| entry.own_factor);
+    PageCacheUse { came_back, keeps_left, own_factor }
 }
 
 impl Browser {
@@ -143,19 +145,34 @@ impl Browser {
         self.begin_navigation(id, shown_navigation(url, kind, false));
     }
 
-    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
-    pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        self.begin_navigation(id, shown_navigation(url, kind, url.starts_with("data:")));
+    /// Sends a tab to a URL for an extension or a page of this origin. What only the user may open begins as any other, and ends without a page.
+    pub(crate) fn navigate_by_code(
+        &mut self,
+        id: TabId,
+        url: &str,
+        kind: NavigationKind,
+        initiator: Option<Arc<str>>,
+    ) {
+        let navigation = shown_navigation(url, kind, url.starts_with("data:"));
+        self.begin_navigation(id, PendingNavigation { initiator, ..navigation });
     }
 
-    /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already
+    /// Sends a tab to a URL for the page of a tab, which may not lead to pages of the browser or of the machine. To where the tab is already
     /// it leads without a new entry.
-    pub(super) fn navigate_by_page(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+    pub(super) fn navigate_by_page(
+        &mut self,
+        id: TabId,
+        url: &str,
+        kind: NavigationKind,
+        page: TabId,
+    ) {
         if CLOSED_TO_PAGES.iter().any(|scheme| url.starts_with(scheme)) {
             return;
         }
         let is_there = self.strips.tab(id).is_some_and(|tab| *tab.url == *url);
-        self.navigate_by_code(id, url, if is_there { NavigationKind::Replace } else { kind });
+        let initiator = self.strips.tab(page).map(Tab::origin);
+        let kind = if is_there { NavigationKind::Replace } else { kind };
+        self.navigate_by_code(id, url, kind, initiator);
     }
 
     /// Begins a navigation, for the first time or again after the browser ended while it was on its way.
@@ -289,12 +306,13 @@ impl Browser {
         // A discarded tab has no page that could be kept.
         let has_page = !tab.is_fresh && !leaves_error;
         let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
-        let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
+        let kind = pending.kind;
+        let cache = enter_history(tab, url, pending, is_same_document, may_keep_left);
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
         let restored = entry.map(|entry| entry.title.clone());
         let known_icon = entry.and_then(|entry| entry.icon.clone());
-        let is_reload = matches!(pending.kind, NavigationKind::Reload);
-        let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
+        let is_reload = matches!(kind, NavigationKind::Reload);
+        let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
         if is_same_document && let Some(title) = &restored {
             tab.title = Arc::clone(title);
         } else if is_same_document && tab.title_is_address {
@@ -308,7 +326,8 @@ impl Browser {
             // A page of the history has its icon at once.
             tab.icon = known_icon;
         }
-        tab.is_fresh = false;
+        let is_first = std::mem::replace(&mut tab.is_fresh, false);
+        let came_back = cache.came_back.is_some();
         tab.url = committed;
         tab.status = Status::Loading;
         let forgetting = std::mem::take(&mut tab.forgets_openers).then_some(tab.window);
@@ -316,6 +335,7 @@ impl Browser {
             self.forget_openers(window);
         }
         self.extensions.end_grants(id, Some(url));
+        let awaiting = if is_first { self.page_tasks.take_awaiting_page(id) } else { Vec::new() };
         if !is_same_document && !cache.keeps_left {
             self.end_document(id, UnloadReason::Gone);
         }
@@ -331,24 +351,24 @@ impl Browser {
             if cache.keeps_left {
                 self.end_document(id, UnloadReason::Navigated);
             }
-            self.begin_document(id);
+            self.begin_document(id, cache.came_back);
             let is_shown = self.is_active(id);
             let Some(tab) = self.strips.tab_mut(id) else {
                 return;
             };
             tab.was_shown = false;
             // What is known of a page's language outlives its reload, and comes back with a page that was kept.
-            let entry = tab.history.get(tab.history_at).filter(|_| cache.came_back);
+            let entry = tab.history.get(tab.history_at).filter(|_| came_back);
             tab.knows_language =
                 entry.map_or(is_reload && tab.knows_language, |entry| entry.knows_language);
             tab.document_load = tab.load;
             // A page that comes back from the cache has its title, and has run its script.
-            tab.keeps_title = cache.came_back;
+            tab.keeps_title = came_back;
             let load = tab.load;
             if is_shown {
                 self.note_seen(id);
             }
-            if !cache.came_back {
+            if !came_back {
                 self.command(EngineCommand::Begin { tab: id, load, is_shown });
             }
         }
@@ -357,9 +377,10 @@ impl Browser {
             let load = self.strips.tab(id).map_or(0, |tab| tab.load);
             self.set_timer(ICON_AFTER, Timer::IconFetched { tab: id, load });
         }
-        if cache.came_back {
+        if came_back {
             self.set_page_restored_timers(id);
         }
+        awaiting.into_iter().for_each(|task| self.do_task(task));
     }
 
     /// Remembers the title and the icon that are shown for the page in the history.

@@ -171,7 +171,8 @@ impl Browser {
                 icon: None,
                 document: 0,
                 was_used: false,
-                is_cached: false,
+                origin: None,
+                kept: None,
                 knows_language: true,
                 own_factor: None,
             });

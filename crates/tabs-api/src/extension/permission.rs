@@ -21,6 +21,12 @@ pub(crate) fn is_open_to_extensions(url: &str) -> bool {
     is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) || is_of_any(url, &OPEN_BESIDE)
 }
 
+/// The path of a file within an extension, however it is written: from its root or from where it is.
+pub(crate) fn path_of_file(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    parts.collect::<Vec<_>>().join("/")
+}
+
 /// An extension that is installed.
 #[derive(Debug, Clone)]
 pub struct Extension {
@@ -119,7 +125,7 @@ impl Extension {
     /// True if it has a file of this path.
     #[must_use]
     pub fn has_file(&self, path: &str) -> bool {
-        self.files.as_ref().is_none_or(|files| files.contains(path.trim_start_matches('/')))
+        self.files.as_ref().is_none_or(|files| files.contains(&path_of_file(path)))
     }
 
     /// The same, let into incognito windows by the user or not.

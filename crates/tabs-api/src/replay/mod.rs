@@ -492,6 +492,7 @@ fn manifest(variant: &str) -> Manifest {
         content_scripts: vec![ContentScript {
             matches: vec!["http://cs.test/*".into()],
             all_frames: true,
+            files: vec![recorded::CONTENT_SCRIPT.into()],
             ..ContentScript::default()
         }],
         ..Manifest::default()

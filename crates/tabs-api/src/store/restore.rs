@@ -164,7 +164,8 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
         icon: icons.remove(&document).map(Arc::from),
         document,
         was_used,
-        is_cached: false,
+        origin: None,
+        kept: None,
         knows_language: false,
         own_factor: None,
     };

@@ -72,7 +72,7 @@ fn host_and_port(text: &str) -> Option<String> {
 }
 
 /// The start of the address at which the source of a page is shown.
-const SOURCE: &str = "view-source:";
+pub(crate) const SOURCE: &str = "view-source:";
 
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &str) -> Result<(), Error> {
@@ -145,6 +145,14 @@ pub fn origin(url: &str) -> String {
             None => parsed.as_str().to_owned(),
         },
     )
+}
+
+/// The address of an origin: that of a page without its path. One without a host is its own.
+#[must_use]
+pub fn origin_address(url: &str) -> String {
+    let parsed = Url::parse(url).ok().filter(Url::has_host);
+    let start = parsed.as_ref().map(|parsed| &parsed[..Position::BeforePath]);
+    start.map_or_else(|| url.to_owned(), |start| format!("{start}/"))
 }
 
 /// The title of a page that has none yet: its URL as the address bar shows it.

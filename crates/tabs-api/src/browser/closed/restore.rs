@@ -208,8 +208,7 @@ impl Browser {
         tab.url.clone_from(&closed.url);
         tab.title.clone_from(&closed.title);
         // The pages that were kept for going back are gone with the tab, and so are the icons of all of them.
-        let bare =
-            |entry: &HistoryEntry| HistoryEntry { is_cached: false, icon: None, ..entry.clone() };
+        let bare = |entry: &HistoryEntry| HistoryEntry { kept: None, icon: None, ..entry.clone() };
         tab.history = closed.history.iter().map(bare).collect();
         tab.history_at = closed.history_at;
         Ok(id)

@@ -62,6 +62,9 @@ impl Browser {
         message: Value,
         sender: MessageSender,
     ) -> Result<RequestId, Error> {
+        if self.names_kept_document(tab, filter) {
+            return Ok(self.next_request());
+        }
         // Nobody hears what it says itself.
         let asks_pages = sender.page != Some(tab);
         let to = self.receivers(extension, tab, filter, asks_pages).ok_or(Error::NoReceiver)?;
@@ -89,7 +92,7 @@ impl Browser {
         Ok(request)
     }
 
-    /// Notes that a content script hears of a message.
+    /// Notes that a script hears of a message.
     pub(in crate::browser) fn note_received(&mut self, request: RequestId) {
         if let Some(message) = self.messaging.messages.get_mut(&request) {
             message.was_received = true;
@@ -170,7 +173,7 @@ impl Browser {
     pub(super) fn end_messages_of_engine(&mut self, tab: TabId, reason: UnloadReason) {
         self.end_messages(|message| {
             let is_here = message.tab == tab && std::mem::take(&mut message.awaits_engine);
-            is_here.then(|| lost(reason, true))
+            is_here.then(|| lost(reason, message.was_received))
         });
     }
 

@@ -10,7 +10,7 @@ use self::message::PendingMessage;
 pub use self::message::ScriptReply;
 use self::port::Port;
 use crate::browser::Browser;
-use crate::browser::content_scripts::{UnloadReason, document_id, frames};
+use crate::browser::content_scripts::{UnloadReason, document_id, frames, keeps_document};
 use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::Tab;
@@ -61,9 +61,9 @@ impl Browser {
         filter: FrameFilter<'_>,
         asks_pages: bool,
     ) -> Option<Receivers> {
-        // A copy that waits to load has no page yet, whatever its address.
-        let has_page = |tab: &&Tab| !tab.discarded && !tab.waits_to_load;
-        let tab = self.strips.tab(id).filter(has_page)?;
+        // One that waits to load, or loads again, has no page yet, whatever its address.
+        let tab = self.tab_of_document(id, filter.document)?;
+        let tab = Some(tab).filter(|tab| !tab.is_fresh)?;
         let extension = self.extensions.get(extension)?;
         let is_named = |number: u32| {
             filter.frame.is_none_or(|frame| frame == i64::from(number))
@@ -72,16 +72,45 @@ impl Browser {
         let scripts = self.content_scripts.in_frames(&extension.id, tab.id, is_named);
         let named = frames(tab).filter(|(number, _)| is_named(*number));
         let own = format!("chrome-extension://{}/", extension.id);
-        let declared = named.filter(|(number, url)| {
-            extension.scripts_in(url, *number).is_some() || asks_pages && url.starts_with(&own)
+        let hearing = named.filter_map(|(number, url)| {
+            let declared = extension.scripts_in(url, number);
+            let injected = tab.document.injected.get(&(extension.id.clone(), number));
+            let hears = declared.is_some() || injected.is_some();
+            let files =
+                declared.into_iter().flatten().chain(injected.into_iter().flatten().cloned());
+            (hears || asks_pages && url.starts_with(&own)).then(|| Frame {
+                number,
+                url: url.to_owned(),
+                files: files.collect(),
+            })
         });
-        let frames: Vec<_> =
-            declared.map(|(number, url)| Frame { number, url: url.to_owned() }).collect();
+        let frames: Vec<_> = hearing.collect();
         (!frames.is_empty() || !scripts.is_empty()).then_some(Receivers {
             tab: tab.id,
             scripts,
             frames,
         })
+    }
+
+    /// The tab that shows a document, whichever tab a call names beside it; without a document that tab.
+    fn tab_of_document(&self, named: TabId, document: Option<&str>) -> Option<&Tab> {
+        let tab = self.strips.tab(named)?;
+        let Some(document) = document else { return Some(tab) };
+        let shows =
+            |tab: &&Tab| frames(tab).any(|(number, _)| document_id(tab, number) == document);
+        // The same part of an extension sees both.
+        let is_incognito = self.is_incognito(tab);
+        let others = || self.strips.tabs().filter(|it| self.is_incognito(it) == is_incognito);
+        Some(tab).filter(shows).or_else(|| others().find(shows))
+    }
+
+    /// True if a call names the document of a page that some tab keeps: that hears nothing, and does not say so.
+    fn names_kept_document(&self, named: TabId, filter: FrameFilter<'_>) -> bool {
+        let (None, Some(document)) = (filter.frame, filter.document) else { return false };
+        let Some(tab) = self.strips.tab(named) else { return false };
+        let is_incognito = self.is_incognito(tab);
+        let mut tabs = self.strips.tabs().filter(|it| self.is_incognito(it) == is_incognito);
+        tabs.any(|tab| keeps_document(tab, document))
     }
 
     /// Ends messages and ports to a script that is gone.

@@ -10,7 +10,7 @@ use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::engine::EngineCommand;
 use crate::error::Error;
-use crate::id::{HostId, ScriptId, TabId};
+use crate::id::{HostId, ScriptId, TAB_ID_NONE, TabId};
 use crate::js_value::JsValue;
 
 /// A port that is open.
@@ -36,6 +36,7 @@ impl Browser {
         let number = self.next_number();
         let port = format!("port-{number}");
         match self.receivers(extension, tab, filter, false) {
+            None if self.names_kept_document(tab, filter) => self.open_unheard((number, &port)),
             Some(to) => self.open_port((number, &port), name, to),
             None => self.emit(Event::PortDisconnected {
                 port: port.clone(),
@@ -43,6 +44,13 @@ impl Browser {
             }),
         }
         port
+    }
+
+    /// Opens a port that nobody hears and nobody closes but its owner.
+    fn open_unheard(&mut self, (number, port): (u64, &str)) {
+        let (tab, scripts, reaches_engine) = (TabId(TAB_ID_NONE), BTreeSet::new(), true);
+        let state = Port { number, tab, scripts, reaches_engine };
+        self.messaging.ports.insert(port.to_owned(), state);
     }
 
     fn open_port(&mut self, (number, port): (u64, &str), name: &str, to: Receivers) {

@@ -188,7 +188,8 @@ impl Browser {
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
-        self.navigate_by_code(id, &opening.url, NavigationKind::Push);
+        let initiator = self.tab(page)?.origin();
+        self.navigate_by_code(id, &opening.url, NavigationKind::Push, Some(initiator));
         Ok(())
     }
 
@@ -220,7 +221,7 @@ impl Browser {
         tab.focuses_address = *source.url == *BLANK;
         tab.title.clone_from(&source.title);
         tab.icon.clone_from(&source.icon);
-        let uncached = |entry| HistoryEntry { is_cached: false, ..entry };
+        let uncached = |entry| HistoryEntry { kept: None, ..entry };
         tab.history = source.history.into_iter().map(uncached).collect();
         tab.history_at = source.history_at;
         tab.language.clone_from(&source.language);
