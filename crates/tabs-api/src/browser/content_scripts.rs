@@ -62,8 +62,10 @@ impl ContentScripts {
 pub(crate) enum UnloadReason {
     /// Another page came; this one is kept for going back.
     Navigated,
-    /// The tab or the script's host is gone.
+    /// Another page came, or the script's host is gone.
     Gone,
+    /// The tab is gone, with all that it kept.
+    Closed,
 }
 
 impl Browser {
@@ -156,6 +158,9 @@ impl Browser {
             self.notify_script(host, script, ScriptEvent::Ended);
         }
         self.end_channels_of_engine(tab, reason);
+        if reason == UnloadReason::Closed {
+            self.end_unheard(tab);
+        }
     }
 
     fn run_declared(&mut self, tab: TabId, runs_on: impl Fn(HostId) -> bool) {

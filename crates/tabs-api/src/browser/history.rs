@@ -352,6 +352,7 @@ impl Browser {
                 self.end_document(id, UnloadReason::Navigated);
             }
             self.begin_document(id, cache.came_back);
+            self.give_awaited(id, awaiting);
             let is_shown = self.is_active(id);
             let Some(tab) = self.strips.tab_mut(id) else {
                 return;
@@ -380,7 +381,6 @@ impl Browser {
         if came_back {
             self.set_page_restored_timers(id);
         }
-        awaiting.into_iter().for_each(|task| self.do_task(task));
     }
 
     /// Remembers the title and the icon that are shown for the page in the history.

@@ -1,14 +1,20 @@
 //! Tasks of pages: what comes for a page while it is frozen or shows an alert is done once it runs again, in the order in which it came. Where the page
 //! goes first, nobody heard of it. What is put into a tab whose first page is on its way is done once that comes.
 
+use std::time::Duration;
+
 use crate::browser::Browser;
 use crate::browser::answer::Answer;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::scripting::Injection;
+use crate::browser::timers::Timer;
 use crate::engine::{EngineCommand, Reply};
 use crate::error::Error;
 use crate::id::{HostId, RequestId, ScriptId, TabId};
 use crate::url::SOURCE;
+
+/// The time after which a page that has begun to arrive takes what waited for it: its title shows by then.
+const READ_AFTER: Duration = Duration::from_millis(4);
 
 /// A task of a page.
 #[derive(Debug)]
@@ -49,13 +55,20 @@ impl PageTasks {
         let taken = self.take(tab, |pause| pause == Pause::Coming);
         taken.into_iter().map(|(_, task)| task).collect()
     }
+
+    /// Notes what the page of a tab does later. A view of a source does nothing, and does not say so.
+    fn put_off(&mut self, tab: TabId, pause: Pause, task: Task) {
+        if pause != Pause::Source {
+            self.0.push((tab, pause, task));
+        }
+    }
 }
 
 impl Browser {
     /// Does a task of a tab's page, now or once that runs again.
     pub(super) fn do_in_page(&mut self, tab: TabId, task: Task) {
         match self.pause(tab, &[Pause::Alert, Pause::Frozen]) {
-            Some(pause) => self.page_tasks.0.push((tab, pause, task)),
+            Some(pause) => self.page_tasks.put_off(tab, pause, task),
             None => self.do_task(task),
         }
     }
@@ -65,7 +78,7 @@ impl Browser {
         match self.pause(injection.tab, injection.pauses()) {
             Some(pause) => {
                 let (tab, request) = (injection.tab, self.next_request());
-                self.page_tasks.0.push((tab, pause, Task::Injection { request, injection }));
+                self.page_tasks.put_off(tab, pause, Task::Injection { request, injection });
                 Answer::Later(request)
             }
             None => self.put_in(&injection),
@@ -77,6 +90,21 @@ impl Browser {
         let taken =
             self.page_tasks.take(tab, |pause| matches!(pause, Pause::Alert | Pause::Frozen));
         taken.into_iter().for_each(|(_, task)| self.do_task(task));
+    }
+
+    /// Gives the first page of a tab what waited for it: it takes that once it is read.
+    pub(super) fn give_awaited(&mut self, tab: TabId, tasks: Vec<Task>) {
+        if !tasks.is_empty() {
+            self.set_timer(READ_AFTER, Timer::Awaited(tab));
+        }
+        for task in tasks {
+            self.page_tasks.put_off(tab, Pause::Coming, task);
+        }
+    }
+
+    /// Does what waited for the first page of a tab, which is read.
+    pub(super) fn do_awaiting_tasks(&mut self, tab: TabId) {
+        self.page_tasks.take_awaiting_page(tab).into_iter().for_each(|task| self.do_task(task));
     }
 
     /// Ends what waited for a page that goes.
@@ -111,7 +139,7 @@ impl Browser {
         pauses.iter().copied().find(is_so)
     }
 
-    pub(super) fn do_task(&mut self, task: Task) {
+    fn do_task(&mut self, task: Task) {
         match task {
             Task::Script { host, script, event } => {
                 if let ScriptEvent::Message { request, .. } = event {
@@ -124,7 +152,7 @@ impl Browser {
                 let tab = injection.tab;
                 if let Some(pause) = self.pause(tab, injection.pauses()) {
                     let task = Task::Injection { request, injection };
-                    return self.page_tasks.0.push((tab, pause, task));
+                    return self.page_tasks.put_off(tab, pause, task);
                 }
                 let answer = self.check_frames(&injection).map(|()| self.put_in(&injection));
                 self.answer(request, answer);

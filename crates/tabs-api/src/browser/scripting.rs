@@ -135,15 +135,19 @@ impl Browser {
         Ok(named)
     }
 
-    /// Refuses what is put into frames that show another page by now than the extension may access.
+    /// Refuses what waited for a page that the extension may not access. The page itself says so, and by its address whichever it is.
     ///
     /// # Errors
-    /// Those of access.
+    /// `FrameRemoved`, `NoAccess`, `PageAccess`.
     pub(super) fn check_frames(&self, injection: &Injection) -> Result<(), Error> {
         let gone = Error::FrameRemoved(injection.first_frame());
         let tab = self.strips.tab(injection.tab).ok_or(gone)?;
         let extension = self.extensions.get(&injection.extension).ok_or(Error::PageAccess)?;
-        injection.frames.iter().try_for_each(|number| check_frame(extension, tab, *number))
+        let refused = injection.frames.iter().find_map(|number| {
+            let url = address(tab, *number);
+            (!may_access(extension, tab, &url)).then(|| no_access(extension, &url))
+        });
+        refused.map_or(Ok(()), Err)
     }
 
     /// Puts something into frames of a page that runs. The files of a script listen there from now on, as long as their document is there.
@@ -192,21 +196,17 @@ fn check_frame(extension: &Extension, tab: &Tab, number: u32) -> Result<(), Erro
     if tab.is_fresh {
         return may_inject_to_come(extension, tab);
     }
-    let url = frames(tab).find(|(known, _)| *known == number).map_or("", |(_, url)| url);
-    may_inject(extension, tab, &accessed(tab, number, url))?;
+    may_inject(extension, tab, &address(tab, number))?;
     // The error of a page within is another frame's.
     let is_error = tab.shows_error && number == 0;
     if is_error { Err(Error::ErrorPage(number)) } else { Ok(()) }
 }
 
 /// The address by which a frame is accessed: a blank one is of its origin, and the source of a page is of that page.
-fn accessed<'t>(tab: &'t Tab, number: u32, url: &'t str) -> Cow<'t, str> {
+fn address(tab: &Tab, number: u32) -> Cow<'_, str> {
+    let url = frames(tab).find(|(known, _)| *known == number).map_or("", |(_, url)| url);
     if url.starts_with("about:") {
-        return if number == 0 || tab.url.starts_with("about:") {
-            Cow::Owned(tab.origin().to_string())
-        } else {
-            Cow::Borrowed(&tab.url)
-        };
+        return Cow::Owned(tab.origin().to_string());
     }
     Cow::Borrowed(url.strip_prefix(SOURCE).unwrap_or(url))
 }
@@ -220,24 +220,33 @@ fn may_inject_to_come(extension: &Extension, tab: &Tab) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses an address that the extension may not put anything into. One that it may not see is not named.
+/// Refuses an address that the extension may not put anything into.
 fn may_inject(extension: &Extension, tab: &Tab, url: &str) -> Result<(), Error> {
     let own = format!("chrome-extension://{}/", extension.id);
-    let is_of_extension = url.starts_with("chrome-extension://");
-    if is_of_extension && !url.starts_with(&own) {
+    if is_of_extension(url) && !url.starts_with(&own) {
         return Err(Error::OtherExtensionPage);
     }
-    // Hosts are pages of the web: not even its own are among them.
-    let is_granted = !is_of_extension && extension.may_read(tab.id.0, url);
-    if is_granted || extension.is_invoked_on(tab.id.0, url) {
+    if may_access(extension, tab, url) {
         return Ok(());
     }
-    if url.starts_with("chrome://") {
-        return Err(Error::BrowserPage);
-    }
-    Err(if extension.has_permission("tabs") {
+    Err(if url.starts_with("chrome://") { Error::BrowserPage } else { no_access(extension, url) })
+}
+
+/// True if hosts or an invocation cover an address. Hosts are pages of the web: not even the extension's own are among them.
+fn may_access(extension: &Extension, tab: &Tab, url: &str) -> bool {
+    !is_of_extension(url) && extension.may_read(tab.id.0, url)
+        || extension.is_invoked_on(tab.id.0, url)
+}
+
+fn is_of_extension(url: &str) -> bool {
+    url.starts_with("chrome-extension://")
+}
+
+/// The error of an address that is not covered. One that the extension may not see is not named.
+fn no_access(extension: &Extension, url: &str) -> Error {
+    if extension.has_permission("tabs") {
         Error::NoAccess(url.to_owned())
     } else {
         Error::PageAccess
-    })
+    }
 }

@@ -21,10 +21,12 @@ pub(crate) fn is_open_to_extensions(url: &str) -> bool {
     is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) || is_of_any(url, &OPEN_BESIDE)
 }
 
-/// The path of a file within an extension, however it is written: from its root or from where it is.
-pub(crate) fn path_of_file(path: &str) -> String {
+/// The path of a file within an extension, which may begin with one slash; none of a folder, or of the machine.
+pub(crate) fn path_of_file(path: &str) -> Option<String> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let is_within = !path.starts_with('/') && !path.ends_with('/');
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
-    parts.collect::<Vec<_>>().join("/")
+    is_within.then(|| parts.collect::<Vec<_>>().join("/"))
 }
 
 /// An extension that is installed.
@@ -125,7 +127,9 @@ impl Extension {
     /// True if it has a file of this path.
     #[must_use]
     pub fn has_file(&self, path: &str) -> bool {
-        self.files.as_ref().is_none_or(|files| files.contains(&path_of_file(path)))
+        let is_known =
+            |files: &BTreeSet<String>| path_of_file(path).is_some_and(|path| files.contains(&path));
+        self.files.as_ref().is_none_or(is_known)
     }
 
     /// The same, let into incognito windows by the user or not.

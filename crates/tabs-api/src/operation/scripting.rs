@@ -74,7 +74,7 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
     }
     check_files(call, &["js", "mjs"], Error::NotAScript)?;
     check_files_are_there(browser, call)?;
-    let files = call.texts(0, "files").into_iter().map(path_of_file);
+    let files = call.texts(0, "files").into_iter().filter_map(path_of_file);
     let script = Injected::Script(files.collect());
     browser.inject(&call.caller.extension, &target(call), script)
 }
@@ -120,7 +120,7 @@ fn check_style_sheet(call: &Call<'_>) -> Result<(), Error> {
 
 /// The path of a file within the extension, which may begin at its root.
 fn path_of(file: &str) -> String {
-    file.strip_prefix('/').unwrap_or(file).to_owned()
+    file.strip_prefix('/').filter(|path| !path.starts_with('/')).unwrap_or(file).to_owned()
 }
 
 /// Refuses a file that the extension is known not to have, before the page is looked at.
@@ -161,7 +161,7 @@ fn check_files(
 /// True if the name of a file has one of these endings.
 fn ends_as(file: &str, endings: &[&str]) -> bool {
     let is_end = |(_, end): (&str, &str)| endings.iter().any(|it| end.eq_ignore_ascii_case(it));
-    file.rsplit_once('.').is_some_and(is_end)
+    file.trim_end_matches('/').rsplit_once('.').is_some_and(is_end)
 }
 
 fn target<'c>(call: &Call<'c>) -> Target<'c> {

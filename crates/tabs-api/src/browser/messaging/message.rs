@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{FrameFilter, page_cached};
+use super::{FrameFilter, Unheard, page_cached};
 use crate::browser::Browser;
 use crate::browser::answer::Answer;
 use crate::browser::content_scripts::UnloadReason;
@@ -62,8 +62,10 @@ impl Browser {
         message: Value,
         sender: MessageSender,
     ) -> Result<RequestId, Error> {
-        if self.names_kept_document(tab, filter) {
-            return Ok(self.next_request());
+        if let Some(keeper) = self.tab_that_keeps(tab, filter) {
+            let request = self.next_request();
+            self.messaging.unheard.push((keeper, Unheard::Message(request)));
+            return Ok(request);
         }
         // Nobody hears what it says itself.
         let asks_pages = sender.page != Some(tab);

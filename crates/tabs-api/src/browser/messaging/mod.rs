@@ -23,6 +23,15 @@ use crate::id::{RequestId, ScriptId, TabId};
 pub(super) struct Messaging {
     messages: BTreeMap<RequestId, PendingMessage>,
     ports: BTreeMap<String, Port>,
+    /// What was sent to pages that tabs keep, and that hear nothing, by these tabs.
+    unheard: Vec<(TabId, Unheard)>,
+}
+
+/// What was sent to a page that is kept.
+#[derive(Debug)]
+enum Unheard {
+    Message(RequestId),
+    Port(String),
 }
 
 impl Messaging {
@@ -104,13 +113,23 @@ impl Browser {
         Some(tab).filter(shows).or_else(|| others().find(shows))
     }
 
-    /// True if a call names the document of a page that some tab keeps: that hears nothing, and does not say so.
-    fn names_kept_document(&self, named: TabId, filter: FrameFilter<'_>) -> bool {
-        let (None, Some(document)) = (filter.frame, filter.document) else { return false };
-        let Some(tab) = self.strips.tab(named) else { return false };
-        let is_incognito = self.is_incognito(tab);
+    /// The tab that keeps the page whose document a call names: that hears nothing, and does not say so.
+    fn tab_that_keeps(&self, named: TabId, filter: FrameFilter<'_>) -> Option<TabId> {
+        let document = filter.document.filter(|_| filter.frame.is_none())?;
+        let is_incognito = self.is_incognito(self.strips.tab(named)?);
         let mut tabs = self.strips.tabs().filter(|it| self.is_incognito(it) == is_incognito);
-        tabs.any(|tab| keeps_document(tab, document))
+        tabs.find(|tab| keeps_document(tab, document)).map(|tab| tab.id)
+    }
+
+    /// Ends what was sent to pages that a tab kept, which is gone: nobody heard of it.
+    pub(super) fn end_unheard(&mut self, tab: TabId) {
+        let ends: Vec<_> = self.messaging.unheard.extract_if(.., |(of, _)| *of == tab).collect();
+        for (_, unheard) in ends {
+            match unheard {
+                Unheard::Message(request) => self.answer(request, Err(Error::NoReceiver)),
+                Unheard::Port(port) => self.close_if_unheard(&port, Some(Error::NoReceiver)),
+            }
+        }
     }
 
     /// Ends messages and ports to a script that is gone.

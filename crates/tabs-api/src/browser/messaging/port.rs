@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FrameFilter, Receivers, page_cached};
+use super::{FrameFilter, Receivers, Unheard, page_cached};
 use crate::browser::Browser;
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Event;
@@ -10,7 +10,7 @@ use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::engine::EngineCommand;
 use crate::error::Error;
-use crate::id::{HostId, ScriptId, TAB_ID_NONE, TabId};
+use crate::id::{HostId, ScriptId, TabId};
 use crate::js_value::JsValue;
 
 /// A port that is open.
@@ -36,8 +36,10 @@ impl Browser {
         let number = self.next_number();
         let port = format!("port-{number}");
         match self.receivers(extension, tab, filter, false) {
-            None if self.names_kept_document(tab, filter) => self.open_unheard((number, &port)),
             Some(to) => self.open_port((number, &port), name, to),
+            None if let Some(keeper) = self.tab_that_keeps(tab, filter) => {
+                self.open_unheard((number, &port), keeper);
+            }
             None => self.emit(Event::PortDisconnected {
                 port: port.clone(),
                 error: Some(Error::NoReceiver.to_string()),
@@ -46,11 +48,11 @@ impl Browser {
         port
     }
 
-    /// Opens a port that nobody hears and nobody closes but its owner.
-    fn open_unheard(&mut self, (number, port): (u64, &str)) {
-        let (tab, scripts, reaches_engine) = (TabId(TAB_ID_NONE), BTreeSet::new(), true);
-        let state = Port { number, tab, scripts, reaches_engine };
+    /// Opens a port to a page that a tab keeps: it stays open though nobody hears it.
+    fn open_unheard(&mut self, (number, port): (u64, &str), keeper: TabId) {
+        let state = Port { number, tab: keeper, scripts: BTreeSet::new(), reaches_engine: false };
         self.messaging.ports.insert(port.to_owned(), state);
+        self.messaging.unheard.push((keeper, Unheard::Port(port.to_owned())));
     }
 
     fn open_port(&mut self, (number, port): (u64, &str), name: &str, to: Receivers) {
@@ -159,7 +161,7 @@ impl Browser {
     }
 
     /// Closes a port that reaches nobody any more, and tells its owner why.
-    fn close_if_unheard(&mut self, port: &str, reason: Option<Error>) {
+    pub(super) fn close_if_unheard(&mut self, port: &str, reason: Option<Error>) {
         let is_unheard = |state: &Port| state.scripts.is_empty() && !state.reaches_engine;
         if self.messaging.ports.get(port).is_some_and(is_unheard) {
             self.messaging.ports.remove(port);
