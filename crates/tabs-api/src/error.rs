@@ -234,6 +234,9 @@ pub enum Error {
         "Cannot access contents of the page. Extension manifest must request permission to access the respective host."
     )]
     PageAccess,
+    /// A page of the browser's gallery of extensions.
+    #[error("The extensions gallery cannot be scripted.")]
+    Gallery,
     /// A page of another extension.
     #[error("Cannot access a chrome-extension:// URL of different extension")]
     OtherExtensionPage,

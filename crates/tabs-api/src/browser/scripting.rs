@@ -12,11 +12,14 @@ use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::extension::permission::Extension;
 use crate::id::TabId;
-use crate::url::SOURCE;
+use crate::url::{SOURCE, host};
 
 /// The pauses that a script waits for, and those that a style sheet does: a frozen page takes one.
 const PAUSES_OF_SCRIPTS: [Pause; 4] = [Pause::Alert, Pause::Frozen, Pause::Coming, Pause::Source];
 const PAUSES_OF_CSS: [Pause; 3] = [Pause::Alert, Pause::Coming, Pause::Source];
+
+/// The hosts of the browser's gallery of extensions.
+const GALLERY: [&str; 2] = ["chrome.google.com", "chromewebstore.google.com"];
 
 /// The frames that an injection names.
 #[derive(Debug, Clone)]
@@ -222,6 +225,9 @@ fn may_inject_to_come(extension: &Extension, tab: &Tab) -> Result<(), Error> {
 
 /// Refuses an address that the extension may not put anything into.
 fn may_inject(extension: &Extension, tab: &Tab, url: &str) -> Result<(), Error> {
+    if is_of_gallery(url) {
+        return Err(Error::Gallery);
+    }
     let own = format!("chrome-extension://{}/", extension.id);
     if is_of_extension(url) && !url.starts_with(&own) {
         return Err(Error::OtherExtensionPage);
@@ -234,8 +240,20 @@ fn may_inject(extension: &Extension, tab: &Tab, url: &str) -> Result<(), Error> 
 
 /// True if hosts or an invocation cover an address. Hosts are pages of the web: not even the extension's own are among them.
 fn may_access(extension: &Extension, tab: &Tab, url: &str) -> bool {
-    !is_of_extension(url) && extension.may_read(tab.id.0, url)
-        || extension.is_invoked_on(tab.id.0, url)
+    let is_covered = !is_of_extension(url) && extension.may_read(tab.id.0, url);
+    !is_of_gallery(url) && (is_covered || extension.is_invoked_on(tab.id.0, url))
+}
+
+/// True for a page of the browser's gallery of extensions, which none of them may change.
+fn is_of_gallery(url: &str) -> bool {
+    let is_there =
+        |host: &str| GALLERY.iter().any(|it| host.strip_suffix(it).is_some_and(is_end_of_labels));
+    url.starts_with("http") && is_there(&host(url))
+}
+
+/// True for what may stand before a host, for that to be one of the host's own.
+fn is_end_of_labels(start: &str) -> bool {
+    start.is_empty() || start.ends_with('.')
 }
 
 fn is_of_extension(url: &str) -> bool {

@@ -158,10 +158,10 @@ pub fn origin_address(url: &str) -> String {
 /// The title of a page that has none yet: its URL as the address bar shows it.
 #[must_use]
 pub fn title(url: &str) -> String {
-    let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
-        ("", rest)
+    let (scheme, rest) = if let Some(rest) = of_web(url) {
+        ("", without_www(without_user(rest)))
     } else if let Some(rest) = url.strip_prefix("view-source:http://") {
-        ("view-source:", rest)
+        ("view-source:", without_user(rest))
     } else if is_file(url) {
         let name = url.rsplit('/').next().filter(|name| !name.is_empty());
         return unescaped(name.unwrap_or(url));
@@ -177,6 +177,26 @@ pub fn title(url: &str) -> String {
     } else {
         format!("{scheme}{host}{}", unescaped(path))
     }
+}
+
+/// What stands behind the scheme of a page of the web.
+fn of_web(url: &str) -> Option<&str> {
+    ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme))
+}
+
+/// A host and what follows it, without the user that may stand before it.
+fn without_user(rest: &str) -> &str {
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let user = rest.get(..end).and_then(|authority| authority.rfind('@'));
+    user.and_then(|at| rest.get(at + 1..)).unwrap_or(rest)
+}
+
+/// A host and what follows it, without a `www.` that says nothing: what is left is a host of its own.
+fn without_www(rest: &str) -> &str {
+    let host = |rest: &str| rest.find([':', '/', '?', '#']).unwrap_or(rest.len());
+    let bare = rest.strip_prefix("www.");
+    let has_domain = |bare: &&str| bare.get(..host(bare)).is_some_and(|host| host.contains('.'));
+    bare.filter(has_domain).unwrap_or(rest)
 }
 
 /// Characters that stay escaped, because they would read as a separator.
@@ -346,6 +366,11 @@ mod tests {
         for (url, shown) in [
             ("http://a.test/a.html", "a.test/a.html"),
             ("http://nowhere.invalid/", "nowhere.invalid"),
+            ("https://nowhere.invalid:8443/", "nowhere.invalid:8443"),
+            ("https://www.nowhere.invalid/x", "nowhere.invalid/x"),
+            ("http://www.test/x.y", "www.test/x.y"),
+            ("http://user:word@a.test/x@y", "a.test/x@y"),
+            ("view-source:https://a.test/", "view-source:https://a.test"),
             ("about:blank", "about:blank"),
             ("chrome://version/", "chrome://version"),
             ("view-source:http://a.test/a.html", "view-source:a.test/a.html"),
