@@ -22,6 +22,9 @@ pub enum Error {
     /// A function as a message.
     #[error("Could not serialize message.")]
     Unserializable,
+    /// Nothing to send through a port.
+    #[error("Insufficient number of arguments.")]
+    NoMessage,
     /// A port that is closed was used.
     #[error("Attempting to use a disconnected port object")]
     PortClosed,
@@ -311,6 +314,7 @@ impl Error {
             Self::Arguments { .. }
                 | Self::NoSuchOperation(_)
                 | Self::Unserializable
+                | Self::NoMessage
                 | Self::PortClosed
         )
     }
@@ -319,7 +323,7 @@ impl Error {
 impl Coded for Error {
     fn row(&self) -> Row {
         match self {
-            Self::Arguments { .. } | Self::Unserializable | Self::PortClosed => {
+            Self::Arguments { .. } | Self::Unserializable | Self::NoMessage | Self::PortClosed => {
                 Row::of(400, "TypeError")
             }
             Self::NoSuchOperation(_) => Row::of(404, "TypeError"),

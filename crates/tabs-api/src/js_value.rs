@@ -87,10 +87,23 @@ impl JsValue {
         }
     }
 
+    /// True for what JSON has no text for. No function comes with its code, so that the `toJSON` of an object gives nothing.
+    #[must_use]
+    pub fn is_unserializable(&self) -> bool {
+        match self {
+            Self::Function => true,
+            Self::Object(members) => members
+                .iter()
+                .any(|(key, value)| key == "toJSON" && matches!(value, Self::Function)),
+            _ => false,
+        }
+    }
+
     /// The value as it arrives on the other side of a message: what JSON has not becomes null, or is left out of objects.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {
+            _ if self.is_unserializable() => Value::Null,
             Self::Undefined | Self::Null | Self::Function => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(_) => {
@@ -99,9 +112,9 @@ impl JsValue {
             Self::String(text) => Value::String(text.clone()),
             Self::Array(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             Self::Object(members) => {
-                let sent = members
-                    .iter()
-                    .filter(|(_, value)| !matches!(value, Self::Undefined | Self::Function));
+                let is_sent =
+                    |value: &Self| *value != Self::Undefined && !value.is_unserializable();
+                let sent = members.iter().filter(|(_, value)| is_sent(value));
                 Value::Object(
                     sent.map(|(key, value)| (key.clone(), value.to_json())).collect::<Map<_, _>>(),
                 )
@@ -245,6 +258,7 @@ mod tests {
         let value = JsValue::Object(vec![
             ("a".into(), JsValue::Undefined),
             ("b".into(), JsValue::Number(f64::NAN)),
+            ("c".into(), JsValue::Object(vec![("toJSON".into(), JsValue::Function)])),
         ]);
         assert_eq!(value.to_json(), serde_json::json!({ "b": null }));
     }

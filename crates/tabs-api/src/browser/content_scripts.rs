@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::script_event::{ScriptEvent, ScriptLocation};
-use crate::browser::tab::Tab;
+use crate::browser::tab::{Document, Tab};
 use crate::error::Error;
 use crate::id::{HostId, ScriptId, TabId};
 
@@ -62,8 +62,10 @@ impl ContentScripts {
 pub(crate) enum UnloadReason {
     /// Another page came; this one is kept for going back.
     Navigated,
-    /// The tab or the script's host is gone.
+    /// Another page came, or the script's host is gone.
     Gone,
+    /// The tab is gone, with all that it kept.
+    Closed,
 }
 
 impl Browser {
@@ -129,16 +131,18 @@ impl Browser {
         }
     }
 
-    /// A tab shows another document: whoever runs declared scripts gets those of its frames.
-    pub(super) fn begin_document(&mut self, tab: TabId) {
+    /// A tab shows another document, be it one that was kept: whoever runs declared scripts gets those of its frames.
+    pub(super) fn begin_document(&mut self, tab: TabId, kept: Option<Document>) {
         let (number, now) = (self.next_number(), self.now.micros());
         if let Some(state) = self.strips.tab_mut(tab) {
-            // The moment makes it another one than any of an earlier run, whose numbers begin alike.
-            let digest = Sha256::new()
-                .chain_update(now.to_be_bytes())
-                .chain_update(number.to_be_bytes())
-                .finalize();
-            state.document = first_bytes(&digest);
+            state.document = kept.unwrap_or_else(|| {
+                // The moment makes it another one than any of an earlier run, whose numbers begin alike.
+                let digest = Sha256::new()
+                    .chain_update(now.to_be_bytes())
+                    .chain_update(number.to_be_bytes())
+                    .finalize();
+                Document { number: first_bytes(&digest), injected: BTreeMap::new() }
+            });
         }
         self.run_declared(tab, |_| true);
     }
@@ -154,6 +158,9 @@ impl Browser {
             self.notify_script(host, script, ScriptEvent::Ended);
         }
         self.end_channels_of_engine(tab, reason);
+        if reason == UnloadReason::Closed {
+            self.end_unheard(tab);
+        }
     }
 
     fn run_declared(&mut self, tab: TabId, runs_on: impl Fn(HostId) -> bool) {
@@ -209,9 +216,19 @@ pub(super) fn frames(tab: &Tab) -> impl Iterator<Item = (u32, &str)> {
 
 /// The id of the document in a frame, as the browser writes one.
 pub(super) fn document_id(tab: &Tab, frame: u32) -> String {
+    id_of(tab.id, &tab.document, frame)
+}
+
+/// True if this is the id of a page that a tab keeps for going back to it.
+pub(super) fn keeps_document(tab: &Tab, document: &str) -> bool {
+    let mut kept = tab.history.iter().filter_map(|entry| entry.kept.as_ref());
+    kept.any(|it| id_of(tab.id, it, 0) == document)
+}
+
+fn id_of(tab: TabId, document: &Document, frame: u32) -> String {
     let digest = Sha256::new()
-        .chain_update(tab.id.0.to_be_bytes())
-        .chain_update(tab.document.to_be_bytes())
+        .chain_update(tab.0.to_be_bytes())
+        .chain_update(document.number.to_be_bytes())
         .chain_update(frame.to_be_bytes())
         .finalize();
     let bytes = digest.iter().take(16);

@@ -48,7 +48,7 @@ impl Browser {
     pub(crate) fn replace_with_discarded(&mut self, old: TabId) -> Result<TabId, Error> {
         let ends_process = self.ends_process(old, &[old]);
         if ends_process {
-            self.end_document(old, UnloadReason::Gone);
+            self.end_document(old, UnloadReason::Closed);
         }
         let view = self.view(old);
         let mut tab = self.tab(old)?.clone();
@@ -74,7 +74,7 @@ impl Browser {
         tab.is_fresh = true;
         tab.starts_empty = false;
         for entry in &mut tab.history {
-            entry.is_cached = false;
+            entry.kept = None;
         }
         // A frozen tab is told of as one that runs again.
         let thawed = std::mem::take(&mut tab.frozen).then_some(false);
@@ -95,7 +95,7 @@ impl Browser {
             self.emit_activated(new, window);
         }
         if !ends_process {
-            self.end_document(old, UnloadReason::Gone);
+            self.end_document(old, UnloadReason::Closed);
         }
         self.emit_updated(
             new,
@@ -120,7 +120,7 @@ impl Browser {
         let new = TabId(self.next_id());
         tab.id = new;
         tab.is_fresh = true;
-        self.end_document(old, UnloadReason::Gone);
+        self.end_document(old, UnloadReason::Closed);
         self.replace_tab(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
         self.emit(Event::TabReplaced { added: new.0, removed: old.0 });

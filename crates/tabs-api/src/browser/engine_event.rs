@@ -55,6 +55,7 @@ impl Browser {
                 }
             }
             EngineEvent::Captured { request, picture } => self.on_captured(request, picture),
+            EngineEvent::Received { request } => self.note_received(request),
             EngineEvent::Replied { request, reply } => self.on_engine_reply(request, reply),
             EngineEvent::Posted { port, message } if self.messaging.has_port(&port) => {
                 self.emit(Event::PortMessage { port, message });
@@ -127,9 +128,9 @@ impl Browser {
             }
             PageEvent::Complete => self.complete_unless_loading(id),
             PageEvent::Sounds(sounds) => self.set_sounding(id, sounds),
-            PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push),
+            PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push, id),
             PageEvent::Replaces(url) => {
-                self.navigate_by_page(id, &url, NavigationKind::Replace);
+                self.navigate_by_page(id, &url, NavigationKind::Replace, id);
             }
             // The tab was just found, and an entry that is not there is nothing to go to.
             PageEvent::Reloads => drop(self.reload_tab(id)),
@@ -154,7 +155,7 @@ impl Browser {
             PageEvent::SendsOpener(url) => {
                 let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
                 if let Some(opener) = opener.filter(|opener| self.shares_group(id, *opener)) {
-                    self.navigate_by_page(opener, &url, NavigationKind::Push);
+                    self.navigate_by_page(opener, &url, NavigationKind::Push, id);
                 }
             }
             PageEvent::ClosesNamed(name) => {
@@ -201,7 +202,13 @@ impl Browser {
     ) {
         let Some(tab) = self.strips.tab_mut(id) else { return };
         let (is_shown, is_refused) = (false, false);
-        let change = PendingNavigation { url: url.into(), is_shown, kind, is_refused };
+        let change = PendingNavigation {
+            url: url.into(),
+            is_shown,
+            kind,
+            is_refused,
+            initiator: None,
+        };
         let newer = tab.pending.replace(change);
         self.commit(id, url, arrival);
         if let Some(tab) = self.strips.tab_mut(id) {

@@ -57,6 +57,7 @@ impl Browser {
                     self.set_frozen(*id, true);
                 }
             }
+            Timer::Awaited(id) => self.do_awaiting_tasks(*id),
             Timer::Run(id) => self.do_waiting_tasks(*id),
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
             Timer::BackgroundLoad => self.load_next_in_background(),

@@ -42,7 +42,7 @@ pub(super) fn is_closed_to_pages(page: &str, url: &str) -> bool {
 
 /// A navigation to a URL, which shows as the pending one.
 fn shown_navigation(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
-    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused }
+    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused, initiator: None }
 }
 
 /// True if a navigation of a tab comes to its end though another one has overtaken it: that within the document, and that to a blank page, which
@@ -60,23 +60,37 @@ impl Browser {
         self.begin_navigation(id, shown_navigation(url, kind, false));
     }
 
-    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page, unless it is
-    /// there already.
-    pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+    /// Sends a tab to a URL for an extension or a page of this origin. What only the user may open begins as any other, and ends without a page,
+    /// unless it is there already.
+    pub(crate) fn navigate_by_code(
+        &mut self,
+        id: TabId,
+        url: &str,
+        kind: NavigationKind,
+        initiator: Option<Arc<str>>,
+    ) {
         let tab = self.strips.tab(id).filter(|tab| !tab.discarded);
         let is_there = tab.is_some_and(|tab| kind.within_document(&tab.url, url).is_some());
-        let is_refused = url.starts_with("data:") && !is_there;
-        self.begin_navigation(id, shown_navigation(url, kind, is_refused));
+        let navigation = shown_navigation(url, kind, url.starts_with("data:") && !is_there);
+        self.begin_navigation(id, PendingNavigation { initiator, ..navigation });
     }
 
-    /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already
+    /// Sends a tab to a URL for the page of a tab, which may not lead to pages of the browser or of the machine. To where the tab is already
     /// it leads without a new entry.
-    pub(super) fn navigate_by_page(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+    pub(super) fn navigate_by_page(
+        &mut self,
+        id: TabId,
+        url: &str,
+        kind: NavigationKind,
+        page: TabId,
+    ) {
         if CLOSED_TO_PAGES.iter().any(|scheme| url.starts_with(scheme)) {
             return;
         }
         let is_there = self.strips.tab(id).is_some_and(|tab| *tab.url == *url);
-        self.navigate_by_code(id, url, if is_there { NavigationKind::Replace } else { kind });
+        let initiator = self.strips.tab(page).map(Tab::origin);
+        let kind = if is_there { NavigationKind::Replace } else { kind };
+        self.navigate_by_code(id, url, kind, initiator);
     }
 
     /// Begins a navigation, for the first time or again after the browser ended while it was on its way.
@@ -248,15 +262,16 @@ impl Browser {
         let Some(tab) = self.strips.tab_mut(id) else {
             return;
         };
-        let cache = enter_history(tab, url, pending.kind, is_same_document, may_keep_left);
+        let kind = pending.kind;
+        let cache = enter_history(tab, url, pending, is_same_document, may_keep_left);
         if let Some(entry) = tab.history.get_mut(tab.history_at) {
-            entry.is_of_frame |= is_of_frame && pending.kind == NavigationKind::Append;
+            entry.is_of_frame |= is_of_frame && kind == NavigationKind::Append;
         }
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
         let restored = entry.map(|entry| entry.title.clone());
         let known_icon = entry.and_then(|entry| entry.icon.clone());
-        let is_reload = matches!(pending.kind, NavigationKind::Reload);
-        let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
+        let is_reload = matches!(kind, NavigationKind::Reload);
+        let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
         if is_same_document && let Some(title) = &restored {
             tab.title = Arc::clone(title);
         } else if is_same_document && tab.title_is_address {
@@ -270,7 +285,8 @@ impl Browser {
             // A page of the history has its icon at once.
             tab.icon = known_icon;
         }
-        tab.is_fresh = false;
+        let is_first = std::mem::replace(&mut tab.is_fresh, false);
+        let came_back = cache.came_back.is_some();
         tab.url = committed;
         tab.status = Status::Loading;
         let forgetting = std::mem::take(&mut tab.forgets_openers).then_some(tab.window);
@@ -278,6 +294,7 @@ impl Browser {
             self.forget_openers(window);
         }
         self.extensions.end_grants(id, Some(url));
+        let awaiting = if is_first { self.page_tasks.take_awaiting_page(id) } else { Vec::new() };
         if !is_same_document && !cache.keeps_left {
             self.end_document(id, UnloadReason::Gone);
         }
@@ -295,7 +312,8 @@ impl Browser {
             if cache.keeps_left {
                 self.end_document(id, UnloadReason::Navigated);
             }
-            self.begin_document(id);
+            self.begin_document(id, cache.came_back);
+            self.give_awaited(id, awaiting);
             let is_shown = self.is_active(id);
             let is_laid_out = is_shown && !self.is_minimized(id);
             let Some(tab) = self.strips.tab_mut(id) else {
@@ -304,17 +322,17 @@ impl Browser {
             tab.was_shown = false;
             tab.is_laid_out = is_laid_out && tab.document_load == 0;
             // What is known of a page's language outlives its reload, and comes back with a page that was kept.
-            let entry = tab.history.get(tab.history_at).filter(|_| cache.came_back);
+            let entry = tab.history.get(tab.history_at).filter(|_| came_back);
             tab.knows_language =
                 entry.map_or(is_reload && tab.knows_language, |entry| entry.knows_language);
             (tab.document_load, tab.loads_document) = (tab.load, true);
             // A page that comes back from the cache has its title, and has run its script.
-            tab.keeps_title = cache.came_back;
+            tab.keeps_title = came_back;
             let load = tab.load;
             if is_shown {
                 self.note_seen(id);
             }
-            if !cache.came_back {
+            if !came_back {
                 self.command(EngineCommand::Begin { tab: id, load, is_shown });
             }
         }
@@ -323,7 +341,7 @@ impl Browser {
             let load = self.strips.tab(id).map_or(0, |tab| tab.load);
             self.set_timer(ICON_AFTER, Timer::IconFetched { tab: id, load });
         }
-        if cache.came_back {
+        if came_back {
             self.set_page_restored_timers(id);
         }
     }

@@ -1,6 +1,6 @@
 //! The entries of a tab's history, and what a page that comes does to them. The pages of some are kept in memory for going back to them.
 
-use crate::browser::tab::{HistoryEntry, Tab};
+use crate::browser::tab::{Document, HistoryEntry, PendingNavigation, Tab};
 use crate::engine::NavigationKind;
 use crate::url::{BLANK, host};
 
@@ -8,10 +8,10 @@ use crate::url::{BLANK, host};
 const KEPT_PAGES: usize = 6;
 
 /// The part that the cache of pages had in a commit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct PageCacheUse {
-    /// True if the page came back from it.
-    pub(super) came_back: bool,
+    /// The document of the page that came back from it.
+    pub(super) came_back: Option<Document>,
     /// True if the page that was left went into it.
     pub(super) keeps_left: bool,
     /// The factor that the page has of its own which came back.
@@ -58,16 +58,16 @@ pub(super) fn steps_in_frames(tab: &Tab) -> bool {
 
 /// Lets the pages go that were left before the last six that are kept.
 fn keep_six(history: &mut [HistoryEntry]) {
-    let mut kept: Vec<_> = history.iter_mut().filter(|entry| entry.is_cached).collect();
+    let mut kept: Vec<_> = history.iter_mut().filter(|entry| entry.kept.is_some()).collect();
     kept.sort_by_key(|entry| std::cmp::Reverse(entry.left_with));
-    kept.into_iter().skip(KEPT_PAGES).for_each(|entry| entry.is_cached = false);
+    kept.into_iter().skip(KEPT_PAGES).for_each(|entry| entry.kept = None);
 }
 
 /// Enters a committed page into the history.
 pub(super) fn enter_history(
     tab: &mut Tab,
     url: &str,
-    kind: NavigationKind,
+    PendingNavigation { kind, initiator, .. }: PendingNavigation,
     is_same_document: bool,
     may_keep_left: bool,
 ) -> PageCacheUse {
@@ -78,27 +78,31 @@ pub(super) fn enter_history(
         );
     let keeps_left = !stays && may_keep_left;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
-        (left.is_cached, left.left_with) = (keeps_left, tab.load);
+        left.kept = keeps_left.then(|| std::mem::take(&mut tab.document));
+        left.left_with = tab.load;
         left.knows_language = tab.knows_language;
         left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
     }
     let documents = tab.history.iter().map(|entry| entry.document);
-    let document = match tab.history.get(tab.history_at) {
-        Some(entry) if is_same_document => entry.document,
-        _ => documents.max().unwrap_or_default() + 1,
+    let (document, origin) = match tab.history.get(tab.history_at) {
+        Some(entry) if is_same_document => (entry.document, entry.origin.clone()),
+        _ => (
+            documents.max().unwrap_or_default() + 1,
+            initiator.filter(|_| url.starts_with("about:")),
+        ),
     };
     let came_back = match kind {
         NavigationKind::Reload | NavigationKind::Restore => {
             // The document is another one, though its address is the same.
             tab.is_used = false;
-            false
+            None
         }
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
                 (entry.url, entry.document) = (url.into(), document);
-                entry.context_group = tab.context_group;
+                (entry.origin, entry.context_group) = (origin, tab.context_group);
             }
-            false
+            None
         }
         NavigationKind::Push | NavigationKind::Append | NavigationKind::Replace => {
             tab.history.truncate(tab.history_at + 1);
@@ -114,26 +118,25 @@ pub(super) fn enter_history(
                 icon: tab.icon.clone().filter(|_| is_same_document),
                 document,
                 was_used: tab.is_used,
-                is_cached: false,
+                origin,
+                kept: None,
                 is_of_frame: false,
                 left_with: 0,
                 knows_language: false,
                 own_factor: None,
             });
             tab.history_at = tab.history.len() - 1;
-            false
+            None
         }
         NavigationKind::Traverse(index) | NavigationKind::Step(index) => {
             tab.history_at = index;
             tab.is_used &= is_same_document;
-            let cached = tab
-                .history
-                .get_mut(index)
-                .map(|entry| std::mem::replace(&mut entry.is_cached, false));
-            !is_same_document && cached == Some(true)
+            let kept = tab.history.get_mut(index).and_then(|entry| entry.kept.take());
+            kept.filter(|_| !is_same_document)
         }
     };
     keep_six(&mut tab.history);
-    let entry = tab.history.get(tab.history_at).filter(|_| came_back);
-    PageCacheUse { came_back, keeps_left, own_factor: entry.and_then(|entry| entry.own_factor) }
+    let entry = tab.history.get(tab.history_at).filter(|_| came_back.is_some());
+    let own_factor = entry.and_then(|entry| entry.own_factor);
+    PageCacheUse { came_back, keeps_left, own_factor }
 }

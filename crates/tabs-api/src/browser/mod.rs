@@ -172,10 +172,11 @@ impl Browser {
                 icon: None,
                 document: 0,
                 was_used: false,
-                is_cached: false,
+                kept: None,
                 is_of_frame: false,
                 left_with: 0,
                 context_group: tab,
+                origin: None,
                 knows_language: true,
                 own_factor: None,
             });

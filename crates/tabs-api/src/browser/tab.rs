@@ -1,5 +1,6 @@
 //! A tab: its state, and the view of it that events and results carry.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -114,6 +115,15 @@ impl Default for ZoomState {
     }
 }
 
+/// A document that a tab shows, or keeps for going back to it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Document {
+    /// Tells it from every other one.
+    pub number: u64,
+    /// The files that were put into its frames, by the extension that did so and the number of the frame.
+    pub injected: BTreeMap<(String, u32), BTreeSet<String>>,
+}
+
 /// One page of a tab's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryEntry {
@@ -131,10 +141,12 @@ pub struct HistoryEntry {
     pub was_used: bool,
     /// The browsing context group that it was shown in.
     pub context_group: TabId,
-    /// True if its page is kept in memory for going back to it.
-    pub is_cached: bool,
     /// The number of the load that it was left with.
     pub left_with: u64,
+    /// The origin that a blank page has of whoever led there, as an address.
+    pub origin: Option<Arc<str>>,
+    /// Its document, if that is kept in memory for going back to it.
+    pub kept: Option<Document>,
     /// True if the language of its page was known as it was left.
     pub knows_language: bool,
     /// The factor that its page was left with, if that is its own and the page is kept.
@@ -152,6 +164,8 @@ pub struct PendingNavigation {
     pub kind: NavigationKind,
     /// True if it ends without a page, as it leads where only the user may go.
     pub is_refused: bool,
+    /// The origin of whoever leads there, as an address; none for the browser itself.
+    pub initiator: Option<Arc<str>>,
 }
 
 /// A tab.
@@ -252,8 +266,8 @@ pub struct Tab {
     pub is_ok: bool,
     /// The addresses of the frames within its page.
     pub frames: Vec<Arc<str>>,
-    /// Names its document: another one after each page that was loaded.
-    pub document: u64,
+    /// Its document: another one after each page that was loaded.
+    pub document: Document,
     /// True if nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
     pub is_fresh: bool,
     /// True if the user sent it where it goes: with the page the openers of its window are forgotten.
@@ -325,7 +339,7 @@ impl Tab {
             shows_error: false,
             is_ok: true,
             frames: Vec::new(),
-            document: 0,
+            document: Document::default(),
             is_fresh: true,
             forgets_openers: false,
             is_typed: false,
@@ -361,6 +375,15 @@ impl Tab {
     #[must_use]
     pub const fn document_status(&self) -> Status {
         if self.loads_document { Status::Loading } else { Status::Complete }
+    }
+
+    /// The origin of its page, as an address: that of a blank one is of whoever led there.
+    #[must_use]
+    pub fn origin(&self) -> Arc<str> {
+        let entry = self.history.get(self.history_at);
+        let inherited = entry.and_then(|entry| entry.origin.as_ref());
+        let inherited = inherited.filter(|_| self.url.starts_with("about:"));
+        inherited.map_or_else(|| crate::url::origin_address(&self.url).into(), Arc::clone)
     }
 
     /// True if its page was never asked for, and is to load when its turn comes.

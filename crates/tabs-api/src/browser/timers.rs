@@ -15,6 +15,8 @@ pub(super) enum Timer {
     PageRestored { tab: TabId, load: u64, frozen: bool },
     /// The icon of a page that has another address now was asked for anew.
     IconFetched { tab: TabId, load: u64 },
+    /// The first page of a tab is read so far that it takes what waited for it.
+    Awaited(TabId),
     /// The page of a frozen tab runs again.
     Run(TabId),
     /// Its tab shows that it is no longer frozen.

@@ -74,6 +74,8 @@ pub struct Frame {
     pub number: u32,
     /// Its address.
     pub url: String,
+    /// The files that an extension runs in it, by its manifest or by a call.
+    pub files: Vec<String>,
 }
 
 /// The kind of window that a page is shown in.
@@ -150,6 +152,8 @@ pub enum EngineEvent {
     Page { tab: TabId, load: u64, event: PageEvent },
     /// A picture: a data URL, or why there is none.
     Captured { request: RequestId, picture: Result<String, String> },
+    /// A message has arrived, and its answer comes later.
+    Received { request: RequestId },
     /// The answer to a message.
     Replied { request: RequestId, reply: Reply },
     /// A content script wrote to a port.

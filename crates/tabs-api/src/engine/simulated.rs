@@ -39,6 +39,8 @@ const HISTORY_ICON: Duration = Duration::from_millis(35);
 const TIMER_SET: Duration = Duration::from_millis(8);
 /// The time after which a timer of a page that nobody sees is got round to: that happens once a second.
 const HIDDEN_TIMER: Duration = Duration::from_millis(900);
+/// The time after which a message is heard.
+const HEARD: Duration = Duration::from_millis(1);
 /// The time that a way through a port takes.
 const PORT: Duration = Duration::from_millis(1);
 
@@ -142,6 +144,9 @@ impl HttpCache {
 
 /// A stand-in for an extension's content script in the frames of simulated pages.
 pub trait PageScript: Send + std::fmt::Debug {
+    /// True if what runs in a frame listens at all.
+    fn listens(&self, frame: &Frame) -> bool;
+
     /// Returns its answer to a message, and the time that it takes; `None` if it never answers.
     fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
 
@@ -466,29 +471,38 @@ impl SimEngine {
 
     /// The earliest answer of any frame's script; where one never answers, nothing but an answer ends the wait.
     fn reply(&mut self, now: Timestamp, request: RequestId, frames: &[Frame], message: &Value) {
-        let Some(script) = &self.script else {
+        let script = self.script.as_ref();
+        let listening = script.into_iter().flat_map(|script| {
+            let frames = frames.iter().filter(|frame| script.listens(frame));
+            frames.map(|frame| script.on_message(frame, message))
+        });
+        let answers: Vec<_> = listening.collect();
+        if answers.is_empty() {
             let reply = Reply::NoReceiver;
             return self.at(now, EngineEvent::Replied { request, reply });
-        };
-        let answers: Vec<_> =
-            frames.iter().map(|frame| script.on_message(frame, message)).collect();
+        }
         let never = answers.iter().any(Option::is_none);
         let says = |(_, reply): &&(Duration, Reply)| *reply != Reply::NoResponse;
         let given = answers.iter().flatten();
         let first = given.clone().filter(says).min_by_key(|(after, _)| *after);
         let (after, reply) = match first {
             Some((after, reply)) => (*after, reply.clone()),
-            None if never => return,
+            None if never => return self.at(now.plus(HEARD), EngineEvent::Received { request }),
             None => {
                 let last = given.map(|(after, _)| *after).max();
                 (last.unwrap_or_default(), Reply::NoResponse)
             }
         };
+        if after > HEARD {
+            self.at(now.plus(HEARD), EngineEvent::Received { request });
+        }
         self.at(now.plus(after), EngineEvent::Replied { request, reply });
     }
 
-    fn connect(&mut self, now: Timestamp, port: String, frames: Vec<Frame>, name: &str) {
-        let Some(script) = &self.script else {
+    fn connect(&mut self, now: Timestamp, port: String, mut frames: Vec<Frame>, name: &str) {
+        let script = self.script.as_ref();
+        frames.retain(|frame| script.is_some_and(|script| script.listens(frame)));
+        let Some(script) = script.filter(|_| !frames.is_empty()) else {
             return self.at(now, EngineEvent::Unheard { port });
         };
         let greetings: Vec<_> = frames.iter().map(|frame| script.on_connect(frame, name)).collect();

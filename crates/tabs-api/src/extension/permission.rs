@@ -38,6 +38,14 @@ fn is_open_to_extensions(url: &str) -> bool {
     is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) || is_of_any(url, &OPEN_BESIDE)
 }
 
+/// The path of a file within an extension, which may begin with one slash; none of a folder, or of the machine.
+pub(crate) fn path_of_file(path: &str) -> Option<String> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let is_within = !path.starts_with('/') && !path.ends_with('/');
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    is_within.then(|| parts.collect::<Vec<_>>().join("/"))
+}
+
 /// An extension that is installed.
 #[derive(Debug, Clone)]
 pub struct Extension {
@@ -136,7 +144,9 @@ impl Extension {
     /// True if it has a file of this path.
     #[must_use]
     pub fn has_file(&self, path: &str) -> bool {
-        self.files.as_ref().is_none_or(|files| files.contains(path.trim_start_matches('/')))
+        let is_known =
+            |files: &BTreeSet<String>| path_of_file(path).is_some_and(|path| files.contains(&path));
+        self.files.as_ref().is_none_or(is_known)
     }
 
     /// The same, let into incognito windows by the user or not.

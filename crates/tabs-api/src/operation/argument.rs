@@ -28,7 +28,7 @@ impl Arguments {
         }
         for (parameter, value) in parameters.iter().zip(&matched) {
             let Some(value) = value else { continue };
-            if matches!(parameter.schema, Schema::Any) && matches!(value, JsValue::Function) {
+            if matches!(parameter.schema, Schema::Message) && value.is_unserializable() {
                 return Err("Could not serialize message.".into());
             }
             let path = check.path_of(parameter.name);
@@ -75,7 +75,7 @@ fn assign(
     if let Some((first, rest)) = given.split_first() {
         let is_absent = first.is_absent() && parameter.is_optional;
         let fits = parameter.schema.fits(first)
-            && (!first.is_absent() || matches!(parameter.schema, Schema::Any));
+            && (!first.is_absent() || matches!(parameter.schema, Schema::Message));
         if is_absent || fits {
             *slot = (!is_absent).then(|| first.clone());
             if assign(others, takes_callback, rest, slots) {

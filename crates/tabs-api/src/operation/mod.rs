@@ -114,8 +114,8 @@ impl Command {
     /// Reads a call to a browser of this version: what came later is not there, whatever else is wrong with the arguments.
     fn read_as(version: BrowserVersion, asked: Asked<'_>) -> Result<Self, Error> {
         let Asked { name, given, style } = asked;
-        let operation =
-            Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
+        let operation = Operation::find(name)
+            .ok_or_else(|| Error::NoSuchOperation(format!("chrome.{name}")))?;
         if !version.has(name) {
             return Err(Error::NoSuchOperation(format!("chrome.{name}")));
         }

@@ -62,6 +62,8 @@ pub enum Schema {
     Named(&'static str, &'static Self),
     /// Anything that JSON can carry.
     Any,
+    /// The same, where what it cannot carry becomes null.
+    Message,
     /// A function.
     Function,
 }
@@ -116,7 +118,7 @@ impl Schema {
                 format!("[{}]", names.join("|"))
             }
             Self::Named(name, _) => (*name).into(),
-            Self::Any => "any".into(),
+            Self::Any | Self::Message => "any".into(),
             Self::Function => "function".into(),
         }
     }
@@ -132,7 +134,7 @@ impl Schema {
             Self::Array { .. } => matches!(value, JsValue::Array(_)),
             Self::Choice(choices) => choices.iter().any(|choice| choice.fits(value)),
             Self::Named(_, schema) => schema.fits(value),
-            Self::Any => true,
+            Self::Any | Self::Message => true,
             Self::Function => matches!(value, JsValue::Function),
         }
     }
@@ -203,8 +205,18 @@ impl Schema {
                 (!matches).then(|| "Value did not match any choice.".into())
             }
             Self::Named(_, schema) => schema.fault(value, check),
-            Self::Boolean | Self::String | Self::Any | Self::Function => None,
+            Self::Any => is_unserializable(value).then(|| "Value is unserializable.".into()),
+            Self::Boolean | Self::String | Self::Message | Self::Function => None,
         }
+    }
+}
+
+/// True for a value that cannot be handed on. What is within another one is left out instead.
+fn is_unserializable(value: &JsValue) -> bool {
+    match value {
+        JsValue::Undefined | JsValue::Function => true,
+        JsValue::Number(number) => !number.is_finite(),
+        _ => false,
     }
 }
 
@@ -299,7 +311,12 @@ pub(super) fn describe(schema: &Schema, path: &str, version: BrowserVersion) -> 
             }
             inner
         }
-        Schema::Number | Schema::Boolean | Schema::String | Schema::Any | Schema::Function => {
+        Schema::Number
+        | Schema::Boolean
+        | Schema::String
+        | Schema::Any
+        | Schema::Message
+        | Schema::Function => {
             json!({ "type": schema.name() })
         }
     }

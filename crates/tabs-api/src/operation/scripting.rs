@@ -1,20 +1,14 @@
 //! Scripts and style sheets in pages: scripting.executeScript, insertCSS, removeCSS.
 
-use serde_json::{Value, json};
-
-use crate::browser::page_tasks::Pause;
-use crate::browser::scripting::{FrameChoice, Target};
+use crate::browser::scripting::{FrameChoice, Injected, Target};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
+use crate::extension::permission::path_of_file;
 use crate::id::{TAB_ID_NONE, TabId};
 use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::{Parameter, Property, Schema};
-
-/// The pauses that a script waits for, and those that a style sheet does: a frozen page takes one.
-const PAUSES_OF_SCRIPTS: [Pause; 2] = [Pause::Frozen, Pause::Alert];
-const PAUSES_OF_CSS: [Pause; 1] = [Pause::Alert];
 
 const TARGET: Property = Property::required(
     "target",
@@ -80,14 +74,9 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
     }
     check_files(call, &["js", "mjs"], Error::NotAScript)?;
     check_files_are_there(browser, call)?;
-    let target = target(call);
-    let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
-    let place = place(&target, &frames);
-    let results = frames.into_iter().map(
-        |(frame, document)| json!({ "documentId": document, "frameId": frame, "result": null }),
-    );
-    let results = Answer::Value(Value::Array(results.collect()));
-    Ok(browser.answer_in_page(place, &PAUSES_OF_SCRIPTS, results))
+    let files = call.texts(0, "files").into_iter().filter_map(path_of_file);
+    let script = Injected::Script(files.collect());
+    browser.inject(&call.caller.extension, &target(call), script)
 }
 
 pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
@@ -102,9 +91,7 @@ fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
     check_files(call, &["css"], Error::NotAStyleSheet)?;
     check_files_are_there(browser, call)?;
-    let target = target(call);
-    let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
-    Ok(browser.answer_in_page(place(&target, &frames), &PAUSES_OF_CSS, Answer::Undefined))
+    browser.inject(&call.caller.extension, &target(call), Injected::StyleSheet)
 }
 
 pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
@@ -117,15 +104,11 @@ pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
 
 fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
-    // Nothing is read of a file that is taken out again, so that its name is looked at after the page.
+    // Nothing is read of a file that is taken out again: it need not be there, and its name is looked at after the page.
     let target = target(call);
-    let frames = browser.frames_to_inject(&call.caller.extension, &target)?;
-    // It is of its kind by its name, and needs neither be there nor stand once.
-    let mut files = call.texts(0, "files").into_iter();
-    if let Some(other) = files.find(|file| !file.is_empty() && !ends_as(file, &["css"])) {
-        return Err(Error::NotAStyleSheet(other.to_owned()));
-    }
-    Ok(browser.answer_in_page(place(&target, &frames), &PAUSES_OF_CSS, Answer::Undefined))
+    browser.frames_to_inject(&call.caller.extension, &target)?;
+    check_files(call, &["css"], Error::NotAStyleSheet)?;
+    browser.inject(&call.caller.extension, &target, Injected::StyleSheet)
 }
 
 fn check_style_sheet(call: &Call<'_>) -> Result<(), Error> {
@@ -135,13 +118,17 @@ fn check_style_sheet(call: &Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The path of a file within the extension, which may begin at its root.
+fn path_of(file: &str) -> String {
+    file.strip_prefix('/').filter(|path| !path.starts_with('/')).unwrap_or(file).to_owned()
+}
+
 /// Refuses a file that the extension is known not to have, before the page is looked at.
 fn check_files_are_there(browser: &Browser, call: &Call<'_>) -> Result<(), Error> {
     let Some(extension) = browser.extension(&call.caller.extension) else { return Ok(()) };
     let mut files = call.texts(0, "files").into_iter();
     let missing = files.find(|file| !extension.has_file(file));
-    let root = |file: &str| file.strip_prefix('/').unwrap_or(file).to_owned();
-    missing.map_or(Ok(()), |file| Err(Error::NoFile(root(file))))
+    missing.map_or(Ok(()), |file| Err(Error::NoFile(path_of(file))))
 }
 
 /// Files are named, none twice, and each ends as one of its kind does.
@@ -161,7 +148,7 @@ fn check_files(
         if file.is_empty() {
             return Err(Error::NoFile(String::new()));
         }
-        if files.iter().take(at).any(|other| other == file) {
+        if files.iter().take(at).any(|other| path_of(other) == path_of(file)) {
             return Err(Error::DuplicateFile((*file).to_owned()));
         }
         if !ends_as(file, endings) {
@@ -174,12 +161,7 @@ fn check_files(
 /// True if the name of a file has one of these endings.
 fn ends_as(file: &str, endings: &[&str]) -> bool {
     let is_end = |(_, end): (&str, &str)| endings.iter().any(|it| end.eq_ignore_ascii_case(it));
-    file.rsplit_once('.').is_some_and(is_end)
-}
-
-/// The tab and the first frame of an injection.
-fn place(target: &Target<'_>, frames: &[(u32, String)]) -> (TabId, u32) {
-    (target.tab, frames.first().map_or(0, |(frame, _)| *frame))
+    file.trim_end_matches('/').rsplit_once('.').is_some_and(is_end)
 }
 
 fn target<'c>(call: &Call<'c>) -> Target<'c> {

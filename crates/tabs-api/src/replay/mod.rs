@@ -352,9 +352,11 @@ impl Replay {
         let port =
             self.ports.iter().find(|(_, known)| *known == name).map(|(port, _)| port.clone())?;
         let at = self.now(now);
-        let message = args.get(2).cloned().unwrap_or(JsValue::Undefined).with_special_values();
+        let message = args.get(2).cloned().map(JsValue::with_special_values);
         let outcome = self.session.change(at, |browser| match method {
-            "postMessage" => browser.post(&port, &message),
+            "postMessage" => {
+                message.as_ref().map_or(Err(Error::NoMessage), |it| browser.post(&port, it))
+            }
             _ => {
                 browser.disconnect(&port);
                 Ok(())
@@ -490,6 +492,7 @@ fn manifest(variant: &str) -> Manifest {
         content_scripts: vec![ContentScript {
             matches: vec!["http://cs.test/*".into()],
             all_frames: true,
+            files: vec![recorded::CONTENT_SCRIPT.into()],
             ..ContentScript::default()
         }],
         ..Manifest::default()

@@ -8,6 +8,8 @@ use url::Url;
 use crate::engine::simulated::{PageScript, PortReaction};
 use crate::engine::{Frame, Reply};
 
+/// The file of the recorded extension that listens; the others are modules, of which none runs in a page.
+pub(super) const CONTENT_SCRIPT: &str = "content.js";
 /// The time that its answers take, and that of the late ones.
 const AT_ONCE: Duration = Duration::from_millis(1);
 const LATE: Duration = Duration::from_millis(150);
@@ -17,10 +19,14 @@ const LATE: Duration = Duration::from_millis(150);
 pub(super) struct RecordedContentScript;
 
 impl PageScript for RecordedContentScript {
+    fn listens(&self, frame: &Frame) -> bool {
+        is_own_page(frame) || frame.files.iter().any(|file| file == CONTENT_SCRIPT)
+    }
+
     fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)> {
         let is_top = frame.number == 0;
         // The extension's own page listens, and answers nothing.
-        if frame.url.starts_with("chrome-extension://") {
+        if is_own_page(frame) {
             return Some((AT_ONCE, Reply::NoResponse));
         }
         let reply = match message.get("cmd").and_then(Value::as_str) {
@@ -57,6 +63,10 @@ impl PageScript for RecordedContentScript {
         }
         PortReaction::Posts(json!({ "echo": message, "top": frame.number == 0 }))
     }
+}
+
+fn is_own_page(frame: &Frame) -> bool {
+    frame.url.starts_with("chrome-extension://")
 }
 
 const fn type_of(value: &Value) -> &'static str {

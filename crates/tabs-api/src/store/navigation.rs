@@ -37,7 +37,7 @@ pub(super) fn read(url: &str, row: Option<NavigationRow>, pages: usize) -> Pendi
         }
         other => other,
     };
-    PendingNavigation { url: url.into(), is_shown, kind, is_refused }
+    PendingNavigation { url: url.into(), is_shown, kind, is_refused, initiator: None }
 }
 
 #[cfg(test)]

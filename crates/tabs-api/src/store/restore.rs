@@ -165,10 +165,11 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
         icon: icons.remove(&document).map(Arc::from),
         document,
         was_used,
-        is_cached: false,
+        kept: None,
         is_of_frame: false,
         left_with: 0,
         context_group: group,
+        origin: None,
         knows_language: false,
         own_factor: None,
     };

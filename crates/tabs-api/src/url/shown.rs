@@ -97,7 +97,8 @@ fn shown(url: &str, manner: Manner) -> String {
     let omits_scheme = is_plain && !parts.host.starts_with("ftp.");
     let scheme = if omits_scheme { "" } else { parts.scheme };
     let user = if is_short { "" } else { parts.user };
-    let host = shown_host(parts.host);
+    let is_trimmed = manner == Manner::Short && omits_scheme;
+    let host = shown_host(if is_trimmed { without_www(parts.host) } else { parts.host });
     let is_bare = is_short && !parts.host.is_empty() && parts.path == "/";
     let path = match parts.path {
         "/" if is_bare && parts.query.is_empty() && parts.fragment.is_empty() => String::new(),
@@ -106,6 +107,11 @@ fn shown(url: &str, manner: Manner) -> String {
     let (query, fragment) =
         (unescaped_rest(parts.query, manner), unescaped_rest(parts.fragment, manner));
     format!("{scheme}{user}{host}{}{path}{query}{fragment}", parts.port)
+}
+
+/// A host without a `www.` that says nothing: what is left is a host of its own.
+fn without_www(host: &str) -> &str {
+    host.strip_prefix("www.").filter(|bare| bare.contains('.')).unwrap_or(host)
 }
 
 /// The parts of an address. Each holds the marks that belong to it, so that together they are the address.
@@ -214,6 +220,8 @@ mod tests {
             ("https://a.test/a.html", "a.test/a.html"),
             ("http://ftp.a.test/x", "http://ftp.a.test/x"),
             ("http://user:pw@a.test:81/x", "a.test:81/x"),
+            ("https://www.nowhere.invalid/x", "nowhere.invalid/x"),
+            ("http://www.test/x.y", "www.test/x.y"),
             ("http://[::1]:81/", "[::1]:81"),
             ("http://nowhere.invalid/", "nowhere.invalid"),
             ("http://nowhere.invalid/#x", "nowhere.invalid/#x"),

@@ -220,7 +220,7 @@ impl Browser {
         tab.title.clone_from(&closed.title);
         // The pages that were kept for going back are gone with the tab, and so are the icons of all of them.
         let bare = |entry: &HistoryEntry| HistoryEntry {
-            is_cached: false,
+            kept: None,
             icon: None,
             context_group: id,
             ..entry.clone()

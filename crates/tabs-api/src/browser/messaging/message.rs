@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{FrameFilter, page_cached};
+use super::{FrameFilter, Unheard, page_cached};
 use crate::browser::Browser;
 use crate::browser::answer::Answer;
 use crate::browser::content_scripts::UnloadReason;
@@ -62,6 +62,11 @@ impl Browser {
         message: Value,
         sender: MessageSender,
     ) -> Result<RequestId, Error> {
+        if let Some(keeper) = self.tab_that_keeps(tab, filter) {
+            let request = self.next_request();
+            self.messaging.unheard.push((keeper, Unheard::Message(request)));
+            return Ok(request);
+        }
         // Nobody hears what it says itself.
         let asks_pages = sender.page != Some(tab);
         let to = self.receivers(extension, tab, filter, asks_pages).ok_or(Error::NoReceiver)?;
@@ -89,7 +94,7 @@ impl Browser {
         Ok(request)
     }
 
-    /// Notes that a content script hears of a message.
+    /// Notes that a script hears of a message.
     pub(in crate::browser) fn note_received(&mut self, request: RequestId) {
         if let Some(message) = self.messaging.messages.get_mut(&request) {
             message.was_received = true;
@@ -170,7 +175,7 @@ impl Browser {
     pub(super) fn end_messages_of_engine(&mut self, tab: TabId, reason: UnloadReason) {
         self.end_messages(|message| {
             let is_here = message.tab == tab && std::mem::take(&mut message.awaits_engine);
-            is_here.then(|| lost(reason, true))
+            is_here.then(|| lost(reason, message.was_received))
         });
     }
 

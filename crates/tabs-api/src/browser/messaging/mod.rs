@@ -10,7 +10,7 @@ use self::message::PendingMessage;
 pub use self::message::ScriptReply;
 use self::port::Port;
 use crate::browser::Browser;
-use crate::browser::content_scripts::{UnloadReason, document_id, frames};
+use crate::browser::content_scripts::{UnloadReason, document_id, frames, keeps_document};
 use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::Tab;
@@ -23,6 +23,15 @@ use crate::id::{RequestId, ScriptId, TabId};
 pub(super) struct Messaging {
     messages: BTreeMap<RequestId, PendingMessage>,
     ports: BTreeMap<String, Port>,
+    /// What was sent to pages that tabs keep, and that hear nothing, by these tabs.
+    unheard: Vec<(TabId, Unheard)>,
+}
+
+/// What was sent to a page that is kept.
+#[derive(Debug)]
+enum Unheard {
+    Message(RequestId),
+    Port(String),
 }
 
 impl Messaging {
@@ -61,9 +70,9 @@ impl Browser {
         filter: FrameFilter<'_>,
         asks_pages: bool,
     ) -> Option<Receivers> {
-        // A copy that waits to load has no page yet, whatever its address.
-        let has_page = |tab: &&Tab| !tab.discarded && !tab.waits_to_load;
-        let tab = self.strips.tab(id).filter(has_page)?;
+        // One that waits to load, or loads again, has no page yet, whatever its address.
+        let tab = self.tab_of_document(id, filter.document)?;
+        let tab = Some(tab).filter(|tab| !tab.is_fresh)?;
         let extension = self.extensions.get(extension)?;
         let is_named = |number: u32| {
             filter.frame.is_none_or(|frame| frame == i64::from(number))
@@ -72,16 +81,55 @@ impl Browser {
         let scripts = self.content_scripts.in_frames(&extension.id, tab.id, is_named);
         let named = frames(tab).filter(|(number, _)| is_named(*number));
         let own = format!("chrome-extension://{}/", extension.id);
-        let declared = named.filter(|(number, url)| {
-            extension.scripts_in(url, *number).is_some() || asks_pages && url.starts_with(&own)
+        let hearing = named.filter_map(|(number, url)| {
+            let declared = extension.scripts_in(url, number);
+            let injected = tab.document.injected.get(&(extension.id.clone(), number));
+            let hears = declared.is_some() || injected.is_some();
+            let files =
+                declared.into_iter().flatten().chain(injected.into_iter().flatten().cloned());
+            (hears || asks_pages && url.starts_with(&own)).then(|| Frame {
+                number,
+                url: url.to_owned(),
+                files: files.collect(),
+            })
         });
-        let frames: Vec<_> =
-            declared.map(|(number, url)| Frame { number, url: url.to_owned() }).collect();
+        let frames: Vec<_> = hearing.collect();
         (!frames.is_empty() || !scripts.is_empty()).then_some(Receivers {
             tab: tab.id,
             scripts,
             frames,
         })
+    }
+
+    /// The tab that shows a document, whichever tab a call names beside it; without a document that tab.
+    fn tab_of_document(&self, named: TabId, document: Option<&str>) -> Option<&Tab> {
+        let tab = self.strips.tab(named)?;
+        let Some(document) = document else { return Some(tab) };
+        let shows =
+            |tab: &&Tab| frames(tab).any(|(number, _)| document_id(tab, number) == document);
+        // The same part of an extension sees both.
+        let is_incognito = self.is_incognito(tab);
+        let others = || self.strips.tabs().filter(|it| self.is_incognito(it) == is_incognito);
+        Some(tab).filter(shows).or_else(|| others().find(shows))
+    }
+
+    /// The tab that keeps the page whose document a call names: that hears nothing, and does not say so.
+    fn tab_that_keeps(&self, named: TabId, filter: FrameFilter<'_>) -> Option<TabId> {
+        let document = filter.document.filter(|_| filter.frame.is_none())?;
+        let is_incognito = self.is_incognito(self.strips.tab(named)?);
+        let mut tabs = self.strips.tabs().filter(|it| self.is_incognito(it) == is_incognito);
+        tabs.find(|tab| keeps_document(tab, document)).map(|tab| tab.id)
+    }
+
+    /// Ends what was sent to pages that a tab kept, which is gone: nobody heard of it.
+    pub(super) fn end_unheard(&mut self, tab: TabId) {
+        let ends: Vec<_> = self.messaging.unheard.extract_if(.., |(of, _)| *of == tab).collect();
+        for (_, unheard) in ends {
+            match unheard {
+                Unheard::Message(request) => self.answer(request, Err(Error::NoReceiver)),
+                Unheard::Port(port) => self.close_if_unheard(&port, Some(Error::NoReceiver)),
+            }
+        }
     }
 
     /// Ends messages and ports to a script that is gone.

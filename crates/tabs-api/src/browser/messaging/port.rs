@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FrameFilter, Receivers, page_cached};
+use super::{FrameFilter, Receivers, Unheard, page_cached};
 use crate::browser::Browser;
 use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::Event;
@@ -37,12 +37,22 @@ impl Browser {
         let port = format!("port-{number}");
         match self.receivers(extension, tab, filter, false) {
             Some(to) => self.open_port((number, &port), name, to),
+            None if let Some(keeper) = self.tab_that_keeps(tab, filter) => {
+                self.open_unheard((number, &port), keeper);
+            }
             None => self.emit(Event::PortDisconnected {
                 port: port.clone(),
                 error: Some(Error::NoReceiver.to_string()),
             }),
         }
         port
+    }
+
+    /// Opens a port to a page that a tab keeps: it stays open though nobody hears it.
+    fn open_unheard(&mut self, (number, port): (u64, &str), keeper: TabId) {
+        let state = Port { number, tab: keeper, scripts: BTreeSet::new(), reaches_engine: false };
+        self.messaging.ports.insert(port.to_owned(), state);
+        self.messaging.unheard.push((keeper, Unheard::Port(port.to_owned())));
     }
 
     fn open_port(&mut self, (number, port): (u64, &str), name: &str, to: Receivers) {
@@ -72,7 +82,7 @@ impl Browser {
         let state = self.messaging.ports.get(port).ok_or(Error::PortClosed)?;
         let (tab, scripts) = (state.tab, state.scripts.clone());
         let reaches_engine = state.reaches_engine;
-        if matches!(message, JsValue::Function) {
+        if message.is_unserializable() {
             return Err(Error::Unserializable);
         }
         let message = message.to_json();
@@ -151,7 +161,7 @@ impl Browser {
     }
 
     /// Closes a port that reaches nobody any more, and tells its owner why.
-    fn close_if_unheard(&mut self, port: &str, reason: Option<Error>) {
+    pub(super) fn close_if_unheard(&mut self, port: &str, reason: Option<Error>) {
         let is_unheard = |state: &Port| state.scripts.is_empty() && !state.reaches_engine;
         if self.messaging.ports.get(port).is_some_and(is_unheard) {
             self.messaging.ports.remove(port);

@@ -17,7 +17,7 @@ impl Browser {
         // Where its process ends with it nobody waits for the page; where another page goes on in it, that goes in its own time.
         let ends_process = self.ends_process(id, &[id]);
         if ends_process {
-            self.end_document(id, UnloadReason::Gone);
+            self.end_document(id, UnloadReason::Closed);
         }
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, &[id])?;
@@ -31,7 +31,7 @@ impl Browser {
             self.emit_after_removal(&removal)?;
         }
         if !ends_process {
-            self.end_document(id, UnloadReason::Gone);
+            self.end_document(id, UnloadReason::Closed);
         }
         Ok(())
     }
@@ -43,7 +43,7 @@ impl Browser {
         for id in tabs.iter().rev() {
             let window = self.tab(*id)?.window;
             self.remember_tab(*id)?;
-            self.end_document(*id, UnloadReason::Gone);
+            self.end_document(*id, UnloadReason::Closed);
             let group = self.tab(*id)?.group;
             self.clear_pin_and_group(*id, tabs)?;
             removals.push(self.remove_from_strip(*id, group)?);
@@ -66,7 +66,7 @@ impl Browser {
             self.clear_pin_and_group(*id, &tabs)?;
         }
         for id in tabs.into_iter().rev() {
-            self.end_document(id, UnloadReason::Gone);
+            self.end_document(id, UnloadReason::Closed);
             self.window_mut(window)?.tabs.retain(|other| *other != id);
             self.forget_tab(id);
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: true });

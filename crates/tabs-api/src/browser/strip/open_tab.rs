@@ -203,7 +203,7 @@ impl Browser {
         if is_script && !opening.is_noopener {
             self.run_script(id, Some(opening.url))?;
         } else if !is_script {
-            self.navigate_by_page(id, &opening.url, NavigationKind::Push);
+            self.navigate_by_page(id, &opening.url, NavigationKind::Push, page);
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl Browser {
         tab.focuses_address = *source.url == *BLANK;
         tab.title.clone_from(&source.title);
         tab.icon.clone_from(&source.icon);
-        let uncached = |entry| HistoryEntry { is_cached: false, ..entry };
+        let uncached = |entry| HistoryEntry { kept: None, ..entry };
         tab.history = source.history.into_iter().map(uncached).collect();
         tab.history_at = source.history_at;
         tab.language.clone_from(&source.language);

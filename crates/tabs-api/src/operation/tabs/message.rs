@@ -16,7 +16,7 @@ pub(in crate::operation) const SEND_MESSAGE: Operation = Operation::new(
     "tabs.sendMessage",
     &[
         Parameter::required("tabId", ID),
-        Parameter::required("message", Schema::Any),
+        Parameter::required("message", Schema::Message),
         Parameter::optional("options", Schema::Object(RECEIVER)),
     ],
     send_message,

@@ -59,7 +59,8 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         if is_order(&url) {
             return Err(Error::NavigationRejected);
         }
-        browser.navigate_by_code(id, &url, NavigationKind::Push);
+        let initiator = format!("chrome-extension://{}/", call.caller.extension);
+        browser.navigate_by_code(id, &url, NavigationKind::Push, Some(initiator.into()));
     }
     call.tab_answer(browser, id)
 }
