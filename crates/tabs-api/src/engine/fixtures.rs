@@ -169,7 +169,8 @@ impl Pages {
     /// True if a page is described here, and not made up from its address.
     #[must_use]
     pub fn describes(&self, url: &Url) -> bool {
-        let is_of_paths = url.host_str().is_some_and(|host| host.ends_with(".test"));
+        let is_of_paths =
+            url.scheme() == "http" && url.host_str().is_some_and(|host| host.ends_with(".test"));
         let is_known = |path: &str| self.paths.contains_key(path);
         let mut bare = url.clone();
         bare.set_fragment(None);
@@ -331,6 +332,35 @@ mod tests {
             panic!("no page")
         };
         assert_eq!(page.title.as_deref(), Some("nowhere.invalid"));
+    }
+
+    #[test]
+    fn a_source_is_that_of_the_page_that_its_address_leads_to() {
+        let pages = Pages::read(FIXTURES).unwrap();
+        let Outcome::Page(url, page) = pages.load("view-source:http://a.test/redirect", "") else {
+            panic!("no page")
+        };
+        assert_eq!((url.as_str(), page.title), ("view-source:http://a.test/a.html", None));
+        assert_eq!(pages.load("view-source:http://a.test/204", ""), Outcome::Nothing);
+    }
+
+    #[test]
+    fn an_error_stands_in_place_of_what_nobody_serves() {
+        let pages = Pages::read(FIXTURES).unwrap();
+        for (url, title) in [
+            ("http://a.test:22/a.html", "a.test"),
+            ("https://a.test/a.html", "a.test"),
+            ("http://a.test./a.html", "a.test."),
+            ("view-source:http://nowhere.invalid/", "nowhere.invalid"),
+            ("about:srcdoc", "about:srcdoc"),
+            ("blob:http://a.test/x", "blob:http://a.test/x"),
+            ("ws://a.test/", "ws://a.test/"),
+            ("data:text/html", "data:text/html"),
+        ] {
+            let Outcome::Page(at, page) = pages.load(url, "") else { panic!("no page for {url}") };
+            assert_eq!((at.as_str(), page.title.as_deref()), (url, Some(title)));
+            assert!(page.is_error(), "{url}");
+        }
     }
 
     #[test]
