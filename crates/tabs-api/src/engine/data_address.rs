@@ -6,8 +6,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 use url::{Position, Url};
 
-use crate::engine::fixtures::Page;
 use crate::engine::html;
+use crate::engine::page::Page;
 
 /// The form of bytes as letters, as forgivingly as Fetch reads it.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(

@@ -7,37 +7,9 @@ use serde_json::Value;
 use url::Url;
 
 use crate::engine::data_address;
-use crate::engine::script::{Script, script_of};
-use crate::url::{SOURCE, error_title, is_barred, is_blank, redirected};
-
-/// A page of the simulated web.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Page {
-    /// Its title; `None` leaves the address.
-    pub title: Option<String>,
-    /// Its declared language.
-    pub language: Option<String>,
-    /// Its icon.
-    pub icon: Option<String>,
-    /// HTTP status; 204 is no page.
-    pub status: u16,
-    /// True if a tab that comes back to it may show it as it came.
-    pub is_cached: bool,
-    /// True if it is no page but a file that is kept.
-    pub is_download: bool,
-    /// The address that it redirects to.
-    pub location: Option<String>,
-    /// The time that its first byte takes.
-    pub head_delay: Duration,
-    /// The time that its last byte takes after that.
-    pub body_delay: Duration,
-    /// Its script, and the time after the commit at which it runs.
-    pub script: Option<(Duration, Script)>,
-    /// Its text, as far as its language is to be told from it.
-    pub text: Option<String>,
-    /// The addresses of the frames in it, relative to its own.
-    pub frames: Vec<String>,
-}
+use crate::engine::page::Page;
+use crate::engine::script::script_of;
+use crate::url::{SOURCE, is_barred, is_blank, redirected};
 
 /// All pages of a simulated web.
 #[derive(Debug, Clone, Default)]
@@ -71,33 +43,6 @@ const WITH_SOURCES: [&str; 3] = ["http:", "https:", "file:"];
 const WITHOUT_PAGES: [&str; 5] = ["blob", "chrome-search", "filesystem", "ws", "wss"];
 
 const REDIRECTS_MAX: usize = 20;
-
-impl Page {
-    /// True for the browser's own page in place of one that could not be loaded.
-    #[must_use]
-    pub const fn is_error(&self) -> bool {
-        self.status == 0
-    }
-
-    /// The page that stands in place of one that could not be loaded.
-    fn failed(url: &str) -> Self {
-        Self { title: Some(error_title(url)), ..Self::default() }
-    }
-
-    /// A page without anything in it.
-    pub(super) fn empty() -> Self {
-        Self { status: 200, ..Self::default() }
-    }
-
-    /// The source of this page, which comes as it does. An error is shown as it is.
-    fn source(self) -> Self {
-        if self.is_error() {
-            return self;
-        }
-        let Self { status, is_cached, head_delay, body_delay, .. } = self;
-        Self { status, is_cached, head_delay, body_delay, ..Self::default() }
-    }
-}
 
 impl Pages {
     /// Reads a fixtures file: an object with `paths` (by path, on every host that ends in `.test`, without encryption), or `pages` (by whole URL), or both;
@@ -169,7 +114,8 @@ impl Pages {
     /// True if a page is described here, and not made up from its address.
     #[must_use]
     pub fn describes(&self, url: &Url) -> bool {
-        let is_of_paths = url.host_str().is_some_and(|host| host.ends_with(".test"));
+        let is_of_paths =
+            url.scheme() == "http" && url.host_str().is_some_and(|host| host.ends_with(".test"));
         let is_known = |path: &str| self.paths.contains_key(path);
         let mut bare = url.clone();
         bare.set_fragment(None);
@@ -301,6 +247,7 @@ fn page_of(description: &Value) -> Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::script::Script;
 
     const FIXTURES: &str = r#"{ "paths": {
         "/a.html .. /f.html": { "title": "Page A .. Page F", "lang": "en" },
@@ -331,6 +278,35 @@ mod tests {
             panic!("no page")
         };
         assert_eq!(page.title.as_deref(), Some("nowhere.invalid"));
+    }
+
+    #[test]
+    fn a_source_is_that_of_the_page_that_its_address_leads_to() {
+        let pages = Pages::read(FIXTURES).unwrap();
+        let Outcome::Page(url, page) = pages.load("view-source:http://a.test/redirect", "") else {
+            panic!("no page")
+        };
+        assert_eq!((url.as_str(), page.title), ("view-source:http://a.test/a.html", None));
+        assert_eq!(pages.load("view-source:http://a.test/204", ""), Outcome::Nothing);
+    }
+
+    #[test]
+    fn an_error_stands_in_place_of_what_nobody_serves() {
+        let pages = Pages::read(FIXTURES).unwrap();
+        for (url, title) in [
+            ("http://a.test:22/a.html", "a.test"),
+            ("https://a.test/a.html", "a.test"),
+            ("http://a.test./a.html", "a.test."),
+            ("view-source:http://nowhere.invalid/", "nowhere.invalid"),
+            ("about:srcdoc", "about:srcdoc"),
+            ("blob:http://a.test/x", "blob:http://a.test/x"),
+            ("ws://a.test/", "ws://a.test/"),
+            ("data:text/html", "data:text/html"),
+        ] {
+            let Outcome::Page(at, page) = pages.load(url, "") else { panic!("no page for {url}") };
+            assert_eq!((at.as_str(), page.title.as_deref()), (url, Some(title)));
+            assert!(page.is_error(), "{url}");
+        }
     }
 
     #[test]

@@ -2,15 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use encoding_rs::{Encoding, UTF_8};
 use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
 use html5gum::{HtmlString, Spanned, Tokenizer};
 use url::Url;
 
-use crate::engine::fixtures::Page;
-use crate::engine::script::refreshed;
+use crate::engine::page::Page;
+use crate::engine::script::{refresh, refreshed};
 use crate::engine::title::canonical;
 
 /// The most frames and the longest text that are read.
@@ -143,17 +142,6 @@ fn attribute(
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// `5; url=/next`, as `<meta http-equiv=refresh>` has it. One without an address reloads, which is not followed.
-pub(super) fn refresh(content: &str) -> Option<(Duration, String)> {
-    let (delay, rest) = content.split_once([';', ','])?;
-    let seconds: f64 = delay.trim().parse().ok()?;
-    let (name, target) = rest.split_once('=')?;
-    let target = target.trim().trim_matches(['"', '\'']);
-    let delay = Duration::try_from_secs_f64(seconds).ok()?;
-    (name.trim().eq_ignore_ascii_case("url") && !target.is_empty())
-        .then(|| (delay, target.to_owned()))
-}
-
 /// The text of bytes in the charset of a byte order mark, else of the media type, else in UTF-8; wrong bytes are replaced.
 fn decoded<'b>(media_type: &str, bytes: &'b [u8]) -> Cow<'b, str> {
     let lower = media_type.to_ascii_lowercase();
@@ -165,6 +153,8 @@ fn decoded<'b>(media_type: &str, bytes: &'b [u8]) -> Cow<'b, str> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::engine::script::Script;
 

@@ -6,6 +6,7 @@ mod data_address;
 pub mod fixtures;
 pub mod html;
 pub mod language;
+pub mod page;
 pub mod screenshot;
 pub mod script;
 mod script_text;

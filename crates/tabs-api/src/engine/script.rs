@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::Opening;
-use crate::engine::html::refresh;
 use crate::engine::script_text::{quoted, quoted_arguments};
 
 /// The longest delay of a refresh that counts as a redirect.
@@ -74,6 +73,17 @@ pub fn script_of(text: &str) -> Option<(Duration, Script)> {
         return Some((delay, refreshed(delay, target)));
     }
     Some((Duration::ZERO, action_of(text)?))
+}
+
+/// `5; url=/next`, as `<meta http-equiv=refresh>` has it. One without an address reloads, which is not followed.
+pub(super) fn refresh(content: &str) -> Option<(Duration, String)> {
+    let (delay, rest) = content.split_once([';', ','])?;
+    let seconds: f64 = delay.trim().parse().ok()?;
+    let (name, target) = rest.split_once('=')?;
+    let target = target.trim().trim_matches(['"', '\'']);
+    let delay = Duration::try_from_secs_f64(seconds).ok()?;
+    (name.trim().eq_ignore_ascii_case("url") && !target.is_empty())
+        .then(|| (delay, target.to_owned()))
 }
 
 /// The script of a refresh that a page declares. One that comes at once takes the place of the page.

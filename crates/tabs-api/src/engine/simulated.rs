@@ -8,7 +8,8 @@ use triptych_core::time::Timestamp;
 use url::Url;
 
 use crate::engine::alert::{Alert, Alerts};
-use crate::engine::fixtures::{Outcome, Page, Pages};
+use crate::engine::fixtures::{Outcome, Pages};
+use crate::engine::page::Page;
 use crate::engine::script::{Script, script_of};
 use crate::engine::state_url::state_url;
 use crate::engine::{

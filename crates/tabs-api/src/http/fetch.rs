@@ -20,7 +20,8 @@ use url::Url;
 
 use super::profile::Profile;
 use crate::engine::allowed_hosts::AllowedHosts;
-use crate::engine::fixtures::{Outcome, Page};
+use crate::engine::fixtures::Outcome;
+use crate::engine::page::Page;
 use crate::engine::simulated::{FetchedPage, PageLoad, PageSource};
 use crate::id::TabId;
 use crate::url::redirected;

@@ -1,8 +1,9 @@
 //! Texts that an extension gives for addresses, as the browser mends them.
 
-use url::{ParseError, Position, Url};
+use url::{ParseError, Url};
 
 use super::internal_pages::{kills, read, renamed};
+use super::spaced_host::escaped_host;
 use super::{BLANK, SOURCE, SRCDOC};
 use crate::error::Error;
 
@@ -117,25 +118,6 @@ fn check(url: &str) -> Result<(), Error> {
         Some(("chrome-untrusted", _)) => Err(Error::UntrustedUrl),
         _ => Ok(()),
     }
-}
-
-/// An address whose host holds spaces, which are escaped.
-pub(super) fn escaped_host(text: &str) -> Option<String> {
-    // What the URL standard leaves out before it reads.
-    let text = text.trim_matches(|letter| letter <= ' ').replace(['\t', '\n', '\r'], "");
-    let (scheme, rest) = text.split_once("://")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (host, tail) = rest.split_at(end);
-    let host = host.to_ascii_lowercase().replace(' ', "%20");
-    if !matches!(scheme, "http" | "https" | "chrome")
-        || !host.contains("%20")
-        || host.starts_with("%20")
-    {
-        return None;
-    }
-    // The rest must be a host as any other.
-    let url = Url::parse(&format!("{scheme}://{}{tail}", host.replace("%20", "-"))).ok()?;
-    Some(format!("{scheme}://{host}{}", &url[Position::BeforePath..]))
 }
 
 #[cfg(test)]

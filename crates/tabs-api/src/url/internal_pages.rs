@@ -2,7 +2,7 @@
 
 use url::{ParseError, Position, Url};
 
-use super::fixed::escaped_host;
+use super::spaced_host::escaped_host;
 use super::{SOURCE, host};
 
 /// The characters that may stand before a host, any number of times.

@@ -5,6 +5,7 @@ mod internal_pages;
 mod international;
 mod ports;
 mod shown;
+mod spaced_host;
 
 use url::{Position, Url};
 
