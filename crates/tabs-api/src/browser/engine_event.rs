@@ -174,7 +174,8 @@ impl Browser {
 
     /// The script of a page gives it another URL. A navigation that is on its way goes on behind it, and no longer shows.
     fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
-        let Some(tab) = self.strips.tab_mut(id) else { return };
+        // The empty page of a tab without a first one has no address that could change.
+        let Some(tab) = self.strips.tab_mut(id).filter(|tab| !tab.url.is_empty()) else { return };
         let (is_shown, is_refused) = (false, false);
         let change = PendingNavigation { url: url.into(), is_shown, kind, is_refused };
         let newer = tab.pending.replace(change);
@@ -272,6 +273,9 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.is_used = true;
         mark_document(tab, true);
+        // What stands in an empty page must not seem to come from an address that led nowhere.
+        tab.pending
+            .take_if(|_| script.is_some() && tab.url.is_empty() && tab.status == Status::Complete);
         self.run_script(id, script)
     }
 
