@@ -200,7 +200,8 @@ impl Browser {
         kind: NavigationKind,
         arrival: Arrival,
     ) {
-        let Some(tab) = self.strips.tab_mut(id) else { return };
+        // The empty page of a tab without a first one has no address that could change.
+        let Some(tab) = self.strips.tab_mut(id).filter(|tab| !tab.url.is_empty()) else { return };
         let (is_shown, is_refused) = (false, false);
         let change = PendingNavigation {
             url: url.into(),
@@ -304,6 +305,9 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.is_used = true;
         mark_document(tab, true);
+        // What stands in an empty page must not seem to come from an address that led nowhere.
+        tab.pending
+            .take_if(|_| script.is_some() && tab.url.is_empty() && tab.status == Status::Complete);
         self.run_script(id, script)
     }
 
