@@ -163,8 +163,7 @@ pub fn title(url: &str) -> String {
     } else if let Some(rest) = url.strip_prefix("view-source:http://") {
         ("view-source:", without_user(rest))
     } else if is_file(url) {
-        let name = url.rsplit('/').next().filter(|name| !name.is_empty());
-        return unescaped(name.unwrap_or(url));
+        return unescaped(url.rsplit('/').next().unwrap_or(url));
     } else if let Some((scheme, rest)) = url.find("://").map(|at| url.split_at(at + 3)) {
         (scheme, rest)
     } else {
@@ -375,6 +374,7 @@ mod tests {
             ("chrome://version/", "chrome://version"),
             ("view-source:http://a.test/a.html", "view-source:a.test/a.html"),
             ("file:///tmp/x.html", "x.html"),
+            ("file:///", ""),
             ("view-source:file:///tmp/x.html", "x.html"),
             ("http://a.test/x%20y%2Fz", "a.test/x y%2Fz"),
         ] {
