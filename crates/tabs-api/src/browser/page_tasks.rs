@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::browser::Browser;
 use crate::browser::answer::Answer;
+use crate::browser::pause::Pause;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::scripting::Injection;
 use crate::browser::timers::Timer;
 use crate::engine::{EngineCommand, Reply};
 use crate::error::Error;
 use crate::id::{HostId, RequestId, ScriptId, TabId};
-use crate::url::SOURCE;
 
 /// The time after which a page that has begun to arrive takes what waited for it: its title shows by then.
 const READ_AFTER: Duration = Duration::from_millis(4);
@@ -25,19 +25,6 @@ pub(super) enum Task {
     Engine(EngineCommand),
     /// Something is put into frames, which is the answer to a call.
     Injection { request: RequestId, injection: Injection },
-}
-
-/// The reason for which a page does nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pause {
-    /// Its tab is frozen.
-    Frozen,
-    /// It tells or asks the user something.
-    Alert,
-    /// It has not come yet.
-    Coming,
-    /// It shows the source of another, and runs nothing.
-    Source,
 }
 
 /// The tasks of all pages that do nothing now, oldest first, each with the reason for which it waits.
@@ -125,18 +112,6 @@ impl Browser {
                 Task::Script { .. } | Task::Engine(_) => {}
             }
         }
-    }
-
-    /// The first of these that pauses the page of a tab.
-    fn pause(&self, tab: TabId, pauses: &[Pause]) -> Option<Pause> {
-        let tab = self.strips.tab(tab)?;
-        let is_so = |pause: &Pause| match pause {
-            Pause::Alert => tab.has_alert,
-            Pause::Frozen => tab.frozen,
-            Pause::Coming => tab.is_fresh,
-            Pause::Source => tab.url.starts_with(SOURCE),
-        };
-        pauses.iter().copied().find(is_so)
     }
 
     fn do_task(&mut self, task: Task) {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::browser::content_scripts::{document_id, frames};
-use crate::browser::page_tasks::Pause;
+use crate::browser::pause::Pause;
 use crate::browser::tab::Tab;
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
