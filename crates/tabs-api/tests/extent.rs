@@ -446,25 +446,6 @@ fn tabs_of_applications_and_developer_tools_have_no_id_and_are_found_by_type_alo
 }
 
 #[test]
-fn what_was_closed_comes_back_by_its_session() {
-    let mut bench = Bench::new();
-    let url = json!(["http://a.test/", "http://b.test/"]);
-    let window = bench.call("windows.create", json!([{ "url": url }])).unwrap();
-    bench.call("windows.remove", json!([window["id"]])).unwrap();
-    let closed = bench.call("sessions.getRecentlyClosed", json!([])).unwrap();
-    let tabs = &closed[0]["window"]["tabs"];
-    assert!(tabs[1].get("id").is_none());
-    let session = tabs[1]["sessionId"].clone();
-    let back = bench.call("sessions.restore", json!([session])).unwrap();
-    assert!(back["tab"]["id"].is_number());
-    let refused = bench.call("sessions.restore", json!([session])).unwrap_err();
-    assert_eq!(refused, format!("Invalid session id: {session}."));
-    let back = bench.call("sessions.restore", json!([])).unwrap();
-    assert_eq!(back["window"]["tabs"].as_array().unwrap().len(), 1);
-    assert_eq!(bench.call("sessions.getDevices", json!([])).unwrap(), json!([]));
-}
-
-#[test]
 fn an_extension_goes_to_pages_of_files_where_the_user_lets_it_read_them() {
     let mut bench = Bench::new();
     let tab = bench.call("tabs.query", json!([{}])).unwrap()[0]["id"].clone();

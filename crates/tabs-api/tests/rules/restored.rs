@@ -83,3 +83,30 @@ fn a_closed_tab_is_listed_as_one_that_is_not_active_and_a_closed_popup_as_a_norm
     assert_eq!(closed[0]["window"]["tabs"][0]["active"], true);
     assert_eq!(closed[1]["tab"]["active"], false);
 }
+
+#[test]
+fn what_was_closed_comes_back_by_its_session() {
+    let mut bench = Bench::new();
+    let url = json!(["http://a.test/a.html", "http://b.test/b.html"]);
+    let window = bench.call("windows.create", json!([{ "url": url }]));
+    bench.call("windows.remove", json!([window["id"]]));
+    let closed = bench.call("sessions.getRecentlyClosed", json!([]));
+    let tabs = &closed[0]["window"]["tabs"];
+    assert!(tabs[1].get("id").is_none());
+    let session = tabs[1]["sessionId"].clone();
+    let back = bench.call("sessions.restore", json!([session]));
+    assert!(back["tab"]["id"].is_number());
+    let refused = bench.refused("sessions.restore", json!([session]));
+    assert_eq!(refused, format!("Invalid session id: {session}."));
+    let back = bench.call("sessions.restore", json!([]));
+    assert_eq!(back["window"]["tabs"].as_array().unwrap().len(), 1);
+    assert_eq!(bench.call("sessions.getDevices", json!([])), json!([]));
+}
+
+#[test]
+fn a_tab_to_which_no_page_came_is_not_remembered() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "http://a.test/204" }]));
+    bench.call("tabs.remove", json!([tab["id"]]));
+    assert_eq!(bench.call("sessions.getRecentlyClosed", json!([])), json!([]));
+}
