@@ -42,7 +42,7 @@ pub(crate) struct Target<'c> {
     pub(crate) frames: FrameChoice<'c>,
 }
 
-/// What is put into frames.
+/// Code or files that are put into frames.
 #[derive(Debug, Clone)]
 pub(crate) enum Injected {
     /// A script of these files, or a function without any.

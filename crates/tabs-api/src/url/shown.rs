@@ -145,7 +145,7 @@ impl<'u> Parts<'u> {
     }
 }
 
-/// What stands before a mark, and the rest from it on.
+/// A text up to a mark, and the rest from it on.
 fn split_before(text: &str, mark: char) -> (&str, &str) {
     text.split_at(text.find(mark).unwrap_or(text.len()))
 }

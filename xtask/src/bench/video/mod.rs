@@ -109,7 +109,7 @@ const STEPS: [(&str, Step); 7] = [
     }),
 ];
 
-/// What the groups share: the service that is measured, and the small store that several of them compare with.
+/// The service that all groups measure, and the small store that several of them compare with.
 struct Machine<'m> {
     service: &'static Service,
     folder: &'m Path,

@@ -23,11 +23,11 @@ use crate::id::{RequestId, ScriptId, TabId};
 pub(super) struct Messaging {
     messages: BTreeMap<RequestId, PendingMessage>,
     ports: BTreeMap<String, Port>,
-    /// What was sent to pages that tabs keep, and that hear nothing, by these tabs.
+    /// Messages and ports to pages that tabs keep, and that hear nothing, by these tabs.
     unheard: Vec<(TabId, Unheard)>,
 }
 
-/// What was sent to a page that is kept.
+/// A message or a port to a page that is kept.
 #[derive(Debug)]
 enum Unheard {
     Message(RequestId),
