@@ -255,7 +255,7 @@ class Wire(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((answer["type"], answer["error"]["name"]), ("error", "BadFrame"), frame)
             await socket.send(json.dumps({"id": 3, "method": "tabs.fly", "params": []}))
             answer = (await self.until(socket, lambda frame: frame.get("id") == 3))[-1]
-            self.assertEqual(answer["error"]["message"], "tabs.fly is not a function")
+            self.assertEqual(answer["error"]["message"], "chrome.tabs.fly is not a function")
 
     async def test_a_removed_profile_ends_its_connections_and_a_wrong_token_opens_none(self):
         async with self.socket() as socket:
