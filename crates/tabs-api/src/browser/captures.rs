@@ -47,14 +47,14 @@ struct Waiting {
     format: ImageFormat,
 }
 
-/// The light that a picture of a page needs.
+/// The moment at which the browser draws a page, which a picture of it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Light {
-    /// The browser draws the page.
-    On,
-    /// It does once the window is to be seen.
-    Later,
-    /// It draws no page that came while its window was in the background.
+enum Drawn {
+    /// It is to be seen.
+    Now,
+    /// Once its window is to be seen.
+    OnceVisible,
+    /// Not where the page came while its window was in the background.
     Never,
 }
 
@@ -103,8 +103,7 @@ impl Browser {
         if self.tab(active)?.discarded {
             return Err(Error::NoView);
         }
-        let light = self.light_of(active);
-        if light == Light::Never {
+        if self.drawn(active) == Drawn::Never {
             return Err(Error::NoPicture);
         }
         let request = self.next_request();
@@ -114,18 +113,18 @@ impl Browser {
         Ok(request)
     }
 
-    /// The light on the page of a tab. Under the specification every page can be drawn.
-    fn light_of(&self, id: TabId) -> Light {
+    /// The moment at which the page of a tab is drawn. Under the specification every page is.
+    fn drawn(&self, id: TabId) -> Drawn {
         let tab = self.strips.tab(id);
         let Some((tab, window)) = tab.and_then(|tab| Some((tab, self.strips.window(tab.window)?)))
         else {
-            return Light::Never;
+            return Drawn::Never;
         };
         match self.compat {
-            Compat::Spec => Light::On,
-            Compat::Browser if tab.was_shown && !window.is_minimized() => Light::On,
-            Compat::Browser if tab.was_shown || tab.is_laid_out => Light::Later,
-            Compat::Browser => Light::Never,
+            Compat::Spec => Drawn::Now,
+            Compat::Browser if tab.was_shown && !window.is_minimized() => Drawn::Now,
+            Compat::Browser if tab.was_shown || tab.is_laid_out => Drawn::OnceVisible,
+            Compat::Browser => Drawn::Never,
         }
     }
 
@@ -134,10 +133,10 @@ impl Browser {
         for waiting in std::mem::take(&mut self.captures.waiting) {
             let tab = self.strips.tab(waiting.tab);
             let is_there = tab.is_some_and(|tab| tab.document_load == waiting.page);
-            let light = self.light_of(waiting.tab);
-            if !is_there || !self.is_active(waiting.tab) || light == Light::Never {
+            let drawn = self.drawn(waiting.tab);
+            if !is_there || !self.is_active(waiting.tab) || drawn == Drawn::Never {
                 self.answer(waiting.request, Err(Error::NoPicture));
-            } else if light == Light::Later {
+            } else if drawn == Drawn::OnceVisible {
                 self.captures.waiting.push(waiting);
             } else {
                 self.take_picture(&waiting);
@@ -146,8 +145,10 @@ impl Browser {
     }
 
     fn take_picture(&mut self, waiting: &Waiting) {
-        let Some(view) = self.view(waiting.tab) else { return };
         let (request, format) = (waiting.request, waiting.format);
+        let Some(view) = self.view(waiting.tab) else {
+            return self.answer(request, Err(Error::NoPicture));
+        };
         self.captures.under_way.insert(request);
         self.command(EngineCommand::Capture {
             request,

@@ -145,7 +145,7 @@ impl Browser {
         let extension = self.extensions.get(&injection.extension).ok_or(Error::PageAccess)?;
         let refused = injection.frames.iter().find_map(|number| {
             let url = address(tab, *number);
-            (!may_access(extension, tab, &url)).then(|| no_access(extension, &url))
+            (!may_access(extension, tab, &url)).then(|| extension.no_access(&url))
         });
         refused.map_or(Ok(()), Err)
     }
@@ -225,14 +225,13 @@ fn may_inject(extension: &Extension, tab: &Tab, url: &str) -> Result<(), Error> 
     if is_gallery(url) {
         return Err(Error::Gallery);
     }
-    let own = format!("chrome-extension://{}/", extension.id);
-    if is_of_extension(url) && !url.starts_with(&own) {
+    if is_of_extension(url) && !extension.owns(url) {
         return Err(Error::OtherExtension);
     }
     if may_access(extension, tab, url) {
         return Ok(());
     }
-    Err(if url.starts_with("chrome://") { Error::BrowserPage } else { no_access(extension, url) })
+    Err(if url.starts_with("chrome://") { Error::BrowserPage } else { extension.no_access(url) })
 }
 
 /// True if hosts or an invocation cover an address. Hosts are pages of the web: not even the extension's own are among them.
@@ -243,13 +242,4 @@ fn may_access(extension: &Extension, tab: &Tab, url: &str) -> bool {
 
 fn is_of_extension(url: &str) -> bool {
     url.starts_with("chrome-extension://")
-}
-
-/// The error of an address that is not covered. One that the extension may not see is not named.
-fn no_access(extension: &Extension, url: &str) -> Error {
-    if extension.has_permission("tabs") {
-        Error::NoAccess(url.to_owned())
-    } else {
-        Error::PageAccess
-    }
 }

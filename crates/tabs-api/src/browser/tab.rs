@@ -9,7 +9,7 @@ use triptych_core::time::Timestamp;
 use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
-use crate::url::NEW_TAB_PAGES;
+use crate::url::{NEW_TAB_PAGES, root};
 use crate::version::BrowserVersion;
 
 /// The state of a tab's page (Spec tabs-api §2).
@@ -383,7 +383,10 @@ impl Tab {
         let entry = self.history.get(self.history_at);
         let inherited = entry.and_then(|entry| entry.origin.as_ref());
         let inherited = inherited.filter(|_| self.url.starts_with("about:"));
-        inherited.map_or_else(|| crate::url::origin_address(&self.url).into(), Arc::clone)
+        inherited.cloned().unwrap_or_else(|| match root(&self.url) {
+            root if root.is_empty() => Arc::clone(&self.url),
+            root => root.into(),
+        })
     }
 
     /// True if its page was never asked for, and is to load when its turn comes.

@@ -223,7 +223,8 @@ impl Extension {
         if self.has_tabs { Error::NoAccess(url.to_owned()) } else { Error::PageAccess }
     }
 
-    fn owns(&self, url: &str) -> bool {
+    /// True for a page of this extension.
+    pub(crate) fn owns(&self, url: &str) -> bool {
         let path = url.strip_prefix("chrome-extension://");
         let path = path.and_then(|rest| rest.strip_prefix(self.id.as_str()));
         path.is_some_and(|path| path.starts_with('/'))

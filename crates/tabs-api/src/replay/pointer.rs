@@ -356,7 +356,7 @@ impl Pointer {
             window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect();
         if !std::mem::replace(&mut grip.is_dragging, true) {
             act(browser, UserAction::DragBegin {})?;
-            browser.take_hold(grip.tab, held.iter().copied().collect())?;
+            browser.select(grip.tab, held.iter().copied().collect())?;
         }
         let window = browser.window(browser.tab(grip.tab)?.window)?;
         let (place, hold) = (window.bounds, grip.hold);

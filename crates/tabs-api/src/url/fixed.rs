@@ -17,7 +17,7 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
         Ok(url) => url.into(),
         // A host may hold spaces, which the browser escapes.
         Err(error) => match escaped_host(text) {
-            Some(url) => return Ok(url),
+            Some(url) => url,
             None if error == ParseError::RelativeUrlWithoutBase && !text.starts_with("//") => {
                 let root = Url::parse(&format!("chrome-extension://{extension}/"));
                 root.and_then(|root| root.join(text)).map_err(|_| invalid())?.into()

@@ -79,14 +79,6 @@ pub fn origin(url: &str) -> String {
     )
 }
 
-/// The address of an origin: that of a page without its path. One without a host is its own.
-#[must_use]
-pub fn origin_address(url: &str) -> String {
-    let parsed = Url::parse(url).ok().filter(Url::has_host);
-    let start = parsed.as_ref().map(|parsed| &parsed[..Position::BeforePath]);
-    start.map_or_else(|| url.to_owned(), |start| format!("{start}/"))
-}
-
 /// The address of the root of a page's origin; empty for pages whose origin is nobody's, as that of data or of a source is.
 #[must_use]
 pub fn root(url: &str) -> String {

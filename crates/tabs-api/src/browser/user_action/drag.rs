@@ -68,12 +68,6 @@ impl Browser {
         self.select(*held, tabs.iter().copied().collect())
     }
 
-    /// Takes hold of a tab among those that are highlighted.
-    #[cfg(feature = "replay")] // Others name where tabs end; the recorded pointer alone takes hold before it moves.
-    pub(crate) fn take_hold(&mut self, held: TabId, tabs: BTreeSet<TabId>) -> Result<(), Error> {
-        self.select(held, tabs)
-    }
-
     fn in_strip_order(&self, tabs: &[TabId]) -> Result<Vec<TabId>, Error> {
         let Some(first) = tabs.first() else { return Ok(Vec::new()) };
         let strip = &self.window(self.tab(*first)?.window)?.tabs;
