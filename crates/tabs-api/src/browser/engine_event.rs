@@ -50,8 +50,8 @@ impl Browser {
                 }
                 if self.strips.tab(tab).is_some_and(is_current) {
                     self.on_page_event(tab, event);
-                } else if matches!(event, PageEvent::Committed { .. }) {
-                    self.commit_overtaken(tab, load, event);
+                } else {
+                    self.end_overtaken(tab, load, event);
                 }
             }
             EngineEvent::Captured { request, picture } => self.on_captured(request, picture),
@@ -72,11 +72,18 @@ impl Browser {
         self.assert_invariants();
     }
 
-    /// Lets what another navigation has overtaken come all the same: that one goes on behind it.
-    fn commit_overtaken(&mut self, id: TabId, load: u64, event: PageEvent) {
+    /// Lets what another navigation has overtaken come all the same, that one going on behind it, or forgets it where it ends without a page.
+    fn end_overtaken(&mut self, id: TabId, load: u64, event: PageEvent) {
+        let comes = matches!(event, PageEvent::Committed { .. });
+        if !comes && !matches!(event, PageEvent::Aborted | PageEvent::HandedOver) {
+            return;
+        }
         let Some(tab) = self.strips.tab_mut(id) else { return };
         let Some(at) = tab.overtaken.iter().position(|(number, _)| *number == load) else { return };
         let (_, former) = tab.overtaken.swap_remove(at);
+        if !comes {
+            return;
+        }
         let newer = tab.pending.replace(former);
         self.on_page_event(id, event);
         if let Some(tab) = self.strips.tab_mut(id) {
