@@ -143,6 +143,8 @@ pub enum EngineCommand {
     EndAlert { tab: TabId, load: u64, accepted: bool },
     /// A page has begun to arrive: its script runs, and more slowly where nobody sees it.
     Begin { tab: TabId, load: u64, is_shown: bool },
+    /// A tab is the active one now: the timers of its page run at their own times.
+    Shown { tab: TabId },
 }
 
 /// An event of an engine.

@@ -55,6 +55,8 @@ pub struct SimEngine {
     incognito_icon: Option<String>,
     due: BTreeMap<(Timestamp, u64), EngineEvent>,
     number: u64,
+    /// What timers of pages that nobody sees do, by the number of the event: the tab, and the time at which it was due.
+    put_off: BTreeMap<u64, (TabId, Timestamp)>,
     /// The stand-in for the content scripts of extensions; without it nobody listens in these pages.
     script: Option<Box<dyn PageScript>>,
     /// The source of pages that are described nowhere; without it they are made up.
@@ -91,9 +93,9 @@ struct WaitingScript {
     script: Script,
 }
 
-/// The time that a script waits, which is longer where nobody sees its page.
-fn waits(delay: Duration, is_shown: bool) -> Duration {
-    if is_shown || delay.is_zero() { delay } else { delay.max(HIDDEN_TIMER) }
+/// The time by which a timer is put off where nobody sees its page.
+fn put_off_by(delay: Duration, is_shown: bool) -> Duration {
+    if is_shown || delay.is_zero() { Duration::ZERO } else { HIDDEN_TIMER.saturating_sub(delay) }
 }
 
 /// Loads that begin in one moment: the browser gets round to one after the other.
@@ -218,6 +220,7 @@ impl SimEngine {
             incognito_icon: None,
             due: BTreeMap::new(),
             number: 0,
+            put_off: BTreeMap::new(),
             script: None,
             source: None,
             detects: false,
@@ -258,6 +261,32 @@ impl SimEngine {
     #[must_use]
     pub fn detecting_languages(self, detects: bool) -> Self {
         Self { detects, ..self }
+    }
+
+    /// Puts off what a timer of a tab's page does, all events behind a number, as nobody sees that.
+    fn put_off(&mut self, before: u64, tab: TabId, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
+        let later: Vec<_> = self.due.extract_if(.., |(_, number), _| *number > before).collect();
+        for ((due, number), event) in later {
+            self.put_off.insert(number, (tab, due));
+            self.due.insert((due.plus(time), number), event);
+        }
+    }
+
+    /// Lets the timers of a tab's page, which is seen from now on, run at the times at which they were due, those that are past at once.
+    fn catch_up(&mut self, now: Timestamp, tab: TabId) {
+        let ready: BTreeMap<_, _> = self.put_off.extract_if(.., |_, (of, _)| *of == tab).collect();
+        if ready.is_empty() {
+            return;
+        }
+        let waiting: Vec<_> =
+            self.due.extract_if(.., |(_, number), _| ready.contains_key(number)).collect();
+        for ((_, number), event) in waiting {
+            let due = ready.get(&number).map_or(now, |(_, due)| *due);
+            self.due.insert((due.max(now), number), event);
+        }
     }
 
     fn at(&mut self, when: Timestamp, event: EngineEvent) {
@@ -588,9 +617,11 @@ impl Engine for SimEngine {
             }
             EngineCommand::Gesture { tab, load, url, base, is_shown, script } => {
                 if let Some((delay, script)) = script.as_deref().and_then(script_of) {
-                    let when = now.plus(Duration::from_millis(1)).plus(waits(delay, is_shown));
+                    let when = now.plus(Duration::from_millis(1)).plus(delay);
                     let document = Document { tab, load, url: &url, base: &base };
+                    let before = self.number;
                     self.run(when, document, &script, true);
+                    self.put_off(before, tab, put_off_by(delay, is_shown));
                 }
             }
             EngineCommand::EndAlert { tab, load, accepted } => {
@@ -606,11 +637,13 @@ impl Engine for SimEngine {
                 let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);
                 if let Some(WaitingScript { url, delay, script, .. }) = waiting {
                     let read = if delay.is_zero() { Duration::ZERO } else { TIMER_SET };
-                    let when = now.plus(read).plus(waits(delay, is_shown));
                     let document = Document { tab, load, url: &url, base: &url };
-                    self.run(when, document, &script, false);
+                    let before = self.number;
+                    self.run(now.plus(read).plus(delay), document, &script, false);
+                    self.put_off(before, tab, put_off_by(delay, is_shown));
                 }
             }
+            EngineCommand::Shown { tab } => self.catch_up(now, tab),
         }
     }
 
@@ -619,6 +652,7 @@ impl Engine for SimEngine {
             self.show(arrival.at, arrival.load, arrival.outcome);
         }
         let entry = self.due.first_entry().filter(|entry| entry.key().0 <= now)?;
+        self.put_off.remove(&entry.key().1);
         Some(entry.remove())
     }
 

@@ -6,7 +6,7 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::tab::Status;
 use crate::browser::window::Window;
-use crate::engine::NavigationKind;
+use crate::engine::{EngineCommand, NavigationKind};
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 
@@ -142,6 +142,7 @@ impl Browser {
     pub(super) fn note_shown(&mut self, id: TabId) -> Result<(), Error> {
         let now = self.now;
         self.tab_mut(id)?.last_accessed = now;
+        self.command(EngineCommand::Shown { tab: id });
         self.note_seen(id);
         Ok(())
     }
