@@ -55,7 +55,7 @@ pub struct SimEngine {
     incognito_icon: Option<String>,
     due: BTreeMap<(Timestamp, u64), EngineEvent>,
     number: u64,
-    /// What timers of pages that nobody sees do, by the number of the event: the tab, and the time at which it was due.
+    /// Events of timers that are put off, as nobody sees their pages, by their numbers: the tab, and the time at which each was due.
     put_off: BTreeMap<u64, (TabId, Timestamp)>,
     /// The stand-in for the content scripts of extensions; without it nobody listens in these pages.
     script: Option<Box<dyn PageScript>>,
