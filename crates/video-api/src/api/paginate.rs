@@ -106,7 +106,7 @@ fn read_on<T>(
 ) -> Result<Counted<T>, Error> {
     let step = (size.max(count_max) as usize).saturating_add(1).max(READ_MIN);
     let mut merge = Merge::open(prefixes, bounds, token, step);
-    let (mut found, mut count, mut more) = (Vec::new(), 0, false);
+    let (mut found, mut count, mut more) = (Vec::with_capacity(size as usize), 0, false);
     let (mut left_out, mut last) = (0, None);
     while let Some(row) = merge.next(tx)? {
         if merge.has_read() {

@@ -15,6 +15,8 @@ use super::timecode::{Timecode, frames_of};
 
 /// Frames of a control pair and its repetition.
 const DOUBLED: u64 = 2;
+/// Bytes of a control pair and its repetition as they are written, and of the blank before them.
+const UNIT_BYTES_MAX: usize = 10;
 /// A byte that says nothing.
 const PAD: u8 = 0x80;
 
@@ -149,16 +151,11 @@ impl Line21 {
     fn load(&mut self, units: &[Unit], mut erasure: Option<u64>, target: u64) -> u64 {
         let frames: u64 = units.iter().map(|unit| unit.frames()).sum();
         let first = target.checked_sub(frames).filter(|first| *first >= self.free);
-        if let Some(mut next) =
-            first.filter(|first| erasure.is_none_or(|at| at + DOUBLED <= *first))
-        {
+        if let Some(first) = first.filter(|first| erasure.is_none_or(|at| at + DOUBLED <= *first)) {
             // Nearly all captions have all the room that they need.
             self.erasure = erasure;
             self.flush_erasure();
-            for unit in units {
-                self.send(*unit, next);
-                next += unit.frames();
-            }
+            self.send_together(units, first);
             return target;
         }
         let (starts, shown_at) = match self.backward(units, erasure, target) {
@@ -225,6 +222,18 @@ impl Line21 {
         }
         unit.write(&mut self.out);
         self.next = Some(frame + unit.frames());
+    }
+
+    /// Sends pairs from a frame on, each right behind the one before.
+    fn send_together(&mut self, units: &[Unit], frame: u64) {
+        let Some((first, others)) = units.split_first() else { return };
+        self.send(*first, frame);
+        self.out.reserve(others.len() * UNIT_BYTES_MAX);
+        for unit in others {
+            self.out.push(b' ');
+            unit.write(&mut self.out);
+        }
+        self.next = Some(frame + units.iter().map(|unit| unit.frames()).sum::<u64>());
     }
 
     fn end_line(&mut self) {

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "redb")]
 mod redb_tree;
+mod row_arena;
 mod sled_tree;
 
 use std::ops::Bound;

@@ -10,6 +10,7 @@ use redb::{
     Database, Durability, ReadableDatabase, StorageBackend, TableDefinition, WriteTransaction,
 };
 
+use super::row_arena::RowArena;
 use super::{RowBounds, Tree, TreeError, TreePlace, TreeRows, TreeWrite, caught, close_within};
 use crate::disk::DiskFile;
 use crate::kv::Order;
@@ -72,6 +73,7 @@ impl Tree for RedbTree {
             let rows = database.begin_read()?.open_table(ROWS)?;
             Ok(Some(rows.range::<&[u8]>(sound(bounds))?))
         })?;
+        let mut arena = RowArena::default();
         let next = move || {
             let range = rows.as_mut()?;
             let row = called(|| {
@@ -79,10 +81,7 @@ impl Tree for RedbTree {
                     Order::Ascending => range.next(),
                     Order::Descending => range.next_back(),
                 };
-                let copied = row.transpose()?.map(|(key, stored)| {
-                    (Bytes::copy_from_slice(key.value()), Bytes::copy_from_slice(stored.value()))
-                });
-                Ok(copied)
+                Ok(row.transpose()?.map(|(key, stored)| arena.copy(key.value(), stored.value())))
             });
             if row.is_err() {
                 rows = None;

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::row_arena::RowArena;
 use super::{RowBounds, Tree, TreeError, TreePlace, TreeRows, TreeWrite, caught, close_within};
 use crate::disk::{Disk, DiskFile};
 use crate::kv::sled::rows::VERSION_KEY;
@@ -24,10 +25,6 @@ const SNAPSHOT: &str = "snap.";
 const UNFINISHED: &str = ".generating";
 /// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
 const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
-/// Bytes that are read at once: a core's own cache takes them, so that reading is one pass over memory.
-const PIECE_BYTES: usize = 256 * 1024;
-/// A file of so many bytes is read by two threads: of a store of a million rows, reading by one was a third of the start.
-const SHARED_BYTES_MIN: u64 = 64 * 1024 * 1024;
 /// Rows of a batch. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: with
 /// batches of up to 4 MiB a load of 200,000 videos took 1.2 GiB, with these 0.7.
 const ROWS_TOGETHER: usize = 256;
@@ -93,7 +90,7 @@ impl Tree for SledTree {
         match order {
             Order::Ascending => {
                 let rows = self.call(|db| Ok(db.range::<&[u8], _>(bounds)))?;
-                Ok(Box::new(SledRows(Some(rows))))
+                Ok(Box::new(SledRows::of(rows)))
             }
             Order::Descending => {
                 let (least, greatest, alone) = descending(bounds);
@@ -105,7 +102,7 @@ impl Tree for SledTree {
                     let found = self.get(&key).transpose()?;
                     Some(found.map(|stored| (key, stored)))
                 });
-                Ok(Box::new(SledRows(Some(rows)).chain(first)))
+                Ok(Box::new(SledRows::of(rows).chain(first)))
             }
         }
     }
@@ -172,20 +169,28 @@ impl Drop for SledTree {
 }
 
 /// Rows of sled, whose panics are errors.
-struct SledRows<I>(Option<I>);
+struct SledRows<I> {
+    rows: Option<I>,
+    arena: RowArena,
+}
+
+impl<I> SledRows<I> {
+    fn of(rows: I) -> Self {
+        Self { rows: Some(rows), arena: RowArena::default() }
+    }
+}
 
 impl<I: Iterator<Item = sled::Result<(sled::IVec, sled::IVec)>>> Iterator for SledRows<I> {
     type Item = Result<(Bytes, Bytes), TreeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rows = self.0.as_mut()?;
-        let copied = |(key, stored): (sled::IVec, sled::IVec)| {
-            (Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&stored))
-        };
+        let Self { rows, arena } = self;
+        let rows = rows.as_mut()?;
+        let copied = |(key, stored): (sled::IVec, sled::IVec)| arena.copy(&key, &stored);
         let row = caught(|| Ok(rows.next().transpose()?.map(copied))).transpose()?;
         if row.is_err() {
             // What comes behind a panic is not to be asked for.
-            self.0 = None;
+            self.rows = None;
         }
         Some(row)
     }
@@ -244,30 +249,7 @@ pub(super) fn is_own(name: &str) -> bool {
 pub(in crate::kv::sled) fn check(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
     let file = disk.open(&directory.join(FILE))?;
     remove_unfinished_snapshots(disk, directory)?;
-    let bytes = file.length()?;
-    if bytes < SHARED_BYTES_MIN {
-        return read_through(&*file, 0..u64::MAX);
-    }
-    let middle = bytes / 2;
-    std::thread::scope(|scope| {
-        let first = || read_through(&*file, 0..middle);
-        let first = std::thread::Builder::new().spawn_scoped(scope, first)?;
-        let second = read_through(&*file, middle..u64::MAX);
-        first.join().map_err(|_| io::Error::other("reading the tree panicked"))?.and(second)
-    })
-}
-
-/// Reads what a file has of a range.
-fn read_through(file: &dyn DiskFile, range: Range<u64>) -> io::Result<()> {
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut at = range.start;
-    while at < range.end {
-        match file.read_at(&mut piece, at)? {
-            0 => break,
-            bytes => at += bytes as u64,
-        }
-    }
-    Ok(())
+    file.read_through()
 }
 
 /// Takes away the snapshots that sled has not finished: it would take one for the newest, and for damage. They are made anew from its log.
