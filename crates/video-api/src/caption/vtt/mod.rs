@@ -14,6 +14,8 @@ const ARROW: &str = "-->";
 const SIGNATURE: &str = "WEBVTT";
 /// The word that opens a comment.
 const NOTE: &str = "NOTE";
+/// The word that opens a style sheet.
+const STYLE: &str = "STYLE";
 /// The header line that names the language.
 const LANGUAGE: &str = "Language:";
 
@@ -68,8 +70,10 @@ impl Reader {
             return self.end_of_block();
         }
         if let Some((start, rest)) = lines::split_at_arrow(line).filter(|(start, _)| {
-            // An arrow within a text or a comment makes no time line of words.
-            let is_within = self.cue.is_some() || is_note(&self.text);
+            // An arrow within a text, a comment or a style sheet makes no time line of words.
+            let is_aside = |text: &str| is_note(text) || self.is_style(text);
+            let block = if self.text.is_empty() { line } else { &self.text };
+            let is_within = self.cue.is_some() || is_aside(block);
             !is_within || start.trim_start().starts_with(|c: char| c.is_ascii_digit())
         }) {
             // A time line opens a cue, also right after the text of another; the one line before it is an identifier.
@@ -93,6 +97,12 @@ impl Reader {
         }
         self.text.push_str(line);
         Ok(())
+    }
+
+    /// Tells whether the lines of a block are a style sheet, which stands before all cues.
+    fn is_style(&self, text: &str) -> bool {
+        let first = text.split('\n').next().unwrap_or_default();
+        self.track.cues.is_empty() && first.trim_end() == STYLE
     }
 
     fn time_line(&self, start: &str, rest: &str) -> Result<Cue, Problem> {
@@ -125,7 +135,7 @@ impl Reader {
         let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
         let is_first = self.track.cues.is_empty();
         match first.trim_end() {
-            "STYLE" if is_first => self.block(true, rest.to_owned()).map_err(at),
+            _ if self.is_style(&text) => self.block(true, rest.to_owned()).map_err(at),
             "REGION" if is_first => {
                 if self.track.regions.len() >= REGIONS_MAX {
                     return Err(at(Problem::TooManyDefinitions));
@@ -195,7 +205,8 @@ fn write_header(track: &Track, out: &mut String) {
         setting::write_region(region, out);
     }
     for block in track.blocks.iter().filter(|block| block.is_style) {
-        out.push_str("STYLE\n");
+        out.push_str(STYLE);
+        out.push('\n');
         push_lines(&block.text, out);
         out.push('\n');
     }

@@ -110,6 +110,26 @@ fn a_setting_of_a_region_that_cannot_be_read_says_nothing() {
 }
 
 #[test]
+fn an_arrow_in_a_comment_or_a_style_sheet_makes_no_time_line_of_words() {
+    let cue = "00:01.000 --> 00:02.000\na\n";
+    for (aside, text) in [
+        ("NOTE a --> b", "a --> b"),
+        ("NOTE\na --> b", "a --> b"),
+        ("NOTE a\nb --> c --> d", "a\nb --> c --> d"),
+        ("STYLE\n::cue { /* --> */ }", "::cue { /* --> */ }"),
+        ("STYLE \n/* a */\n/* --> */", "/* a */\n/* --> */"),
+    ] {
+        let track = read(&format!("WEBVTT\n\n{aside}\n\n{cue}")).unwrap();
+        assert_eq!((track.cues.len(), track.blocks.len()), (1, 1), "{aside}");
+        assert_eq!(track.blocks[0].text, text);
+        assert_eq!(read(&write(&track)).unwrap().cues, track.cues, "{aside}");
+    }
+    // Behind a cue there is no style sheet, and a time within a comment is one.
+    assert!(read(&format!("WEBVTT\n\n{cue}\nSTYLE\n/* --> */\n")).is_err());
+    assert_eq!(read(&format!("WEBVTT\n\nNOTE\n{cue}")).unwrap().cues.len(), 1);
+}
+
+#[test]
 fn a_time_line_opens_a_cue_without_a_blank_line_before_it() {
     let track = read("WEBVTT\n00:01.000 --> 00:02.000\na\n00:03.000 --> 00:04.000\nb\n\nNOTE x\ny\n00:05.000 --> 00:06.000\nc").unwrap();
     let texts: Vec<_> = track.cues.iter().map(|cue| cue.text.as_str()).collect();
