@@ -62,14 +62,19 @@ fn utf_16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
 
 fn latin_1(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() + bytes.len() / 8);
-    text.extend(bytes.iter().map(|byte| match byte {
+    text.extend(bytes.iter().copied().map(windows_1252));
+    text
+}
+
+/// The character of a byte of Latin-1 as the web reads it.
+pub(super) fn windows_1252(byte: u8) -> char {
+    match byte {
         0x80..=0x9f => {
             let high = LATIN_1_HIGH.get(usize::from(byte - 0x80)).copied();
             high.unwrap_or(char::REPLACEMENT_CHARACTER)
         }
-        _ => char::from(*byte),
-    }));
-    text
+        _ => char::from(byte),
+    }
 }
 
 fn shown(text: Cow<'_, str>) -> Cow<'_, str> {

@@ -1,13 +1,10 @@
 //! Tags and escapes in the text of a WebVTT cue.
 
 use super::super::colour::Colour;
-use super::super::encoding::is_unshown;
 use super::super::limits::TAG_DEPTH_MAX;
 use super::super::text::{Piece, Tag, Text, TextBuilder};
 use super::super::time::MediaTime;
-
-/// The longest escape that is looked for, without its `&`.
-const ESCAPE_BYTES_MAX: usize = 12;
+use super::character_reference;
 
 /// Reads a text.
 pub(super) fn parse(raw: &str) -> Text {
@@ -22,7 +19,7 @@ pub(super) fn parse(raw: &str) -> Text {
         tags.builder.push_str(plain);
         let inner = tail.get(1..).unwrap_or_default();
         if tail.starts_with('&') {
-            rest = match escape(inner) {
+            rest = match character_reference::read(inner) {
                 Some((c, after)) => {
                     tags.builder.push(c);
                     after
@@ -41,34 +38,6 @@ pub(super) fn parse(raw: &str) -> Text {
     }
     tags.builder.push_str(rest);
     tags.builder.finish()
-}
-
-/// Reads an escape after its `&`, and gives what follows it.
-fn escape(text: &str) -> Option<(char, &str)> {
-    let window = text.as_bytes().get(..text.len().min(ESCAPE_BYTES_MAX))?;
-    let end = memchr::memchr(b';', window)?;
-    let (name, after) = (text.get(..end)?, text.get(end + 1..)?);
-    let c = match name {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "nbsp" => '\u{a0}',
-        "lrm" => '\u{200e}',
-        "rlm" => '\u{200f}',
-        "quot" => '"',
-        "apos" => '\'',
-        _ => {
-            let digits = name.strip_prefix('#')?;
-            let code = match digits.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                None => digits.parse().ok()?,
-            };
-            let c = char::from_u32(code).filter(|c| !is_unshown(*c));
-            // A line end within an escape would part the cue when it is written.
-            c.filter(|c| !matches!(c, '\n' | '\r')).unwrap_or(char::REPLACEMENT_CHARACTER)
-        }
-    };
-    Some((c, after))
 }
 
 /// A text in the making, with the tags of it that are open.
@@ -170,7 +139,7 @@ fn annotation_of(raw: &str) -> Box<str> {
     let mut rest = joined.as_str();
     while let Some((before, inner)) = rest.split_once('&') {
         out.push_str(before);
-        match escape(inner) {
+        match character_reference::read(inner) {
             Some((c, after)) => {
                 out.push(c);
                 rest = after;

@@ -1,5 +1,6 @@
 //! WebVTT (`.vtt`): cues with identifiers, settings and tags, comments, style sheets and regions.
 
+mod character_reference;
 mod markup;
 mod setting;
 

@@ -130,6 +130,15 @@ fn an_arrow_in_a_comment_or_a_style_sheet_makes_no_time_line_of_words() {
 }
 
 #[test]
+fn a_character_reference_of_html_is_its_character_in_every_format() {
+    let file =
+        "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Andr&eacute;>caf&eacute; &#146;&hellip; &bogus;\n";
+    let track = read(file).unwrap();
+    assert_eq!(track.cues[0].text.as_str(), "café ’… &bogus;");
+    assert!(write(&track).contains("<v André>café ’… &amp;bogus;</v>"));
+}
+
+#[test]
 fn a_time_line_opens_a_cue_without_a_blank_line_before_it() {
     let track = read("WEBVTT\n00:01.000 --> 00:02.000\na\n00:03.000 --> 00:04.000\nb\n\nNOTE x\ny\n00:05.000 --> 00:06.000\nc").unwrap();
     let texts: Vec<_> = track.cues.iter().map(|cue| cue.text.as_str()).collect();
