@@ -21,7 +21,21 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
             std::str::from_utf8(rest).map_or_else(|_| Cow::Owned(latin_1(rest)), Cow::Borrowed)
         }
     };
-    shown(ended_once(unmarked(text)))
+    shown(ended_once(whole(unmarked(text))))
+}
+
+/// The sign by which programs of DOS end a file, and the one that fills it up to the end of a block.
+const ENDINGS: [char; 2] = ['\u{1a}', '\0'];
+
+/// A text without what is behind its end.
+fn whole(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_end_matches(ENDINGS)),
+        Cow::Owned(mut text) => {
+            text.truncate(text.trim_end_matches(ENDINGS).len());
+            Cow::Owned(text)
+        }
+    }
 }
 
 /// The byte order mark in UTF-8.
@@ -135,6 +149,14 @@ mod tests {
         // Ends of several kinds are what they are.
         assert_eq!(decode(b"a\r\r\nb\r\nc\n"), "a\r\r\nb\r\nc\n");
         assert_eq!(decode(b"a\r\rb"), "a\r\rb");
+    }
+
+    #[test]
+    fn what_stands_behind_the_end_of_a_file_of_dos_is_no_text() {
+        assert_eq!(decode(b"a\r\n\x1a"), "a\r\n");
+        assert_eq!(decode(b"caf\xe9\x1a\0\0"), "café");
+        assert_eq!(decode(&utf_16_of("a\u{1a}", [0xff, 0xfe], u16::to_le_bytes)), "a");
+        assert_eq!(decode(b"a\x1ab"), "a\u{fffd}b");
     }
 
     #[test]
