@@ -39,11 +39,18 @@ impl Frame {
 
     /// Reads two lengths as thousandths of a percent of the picture.
     pub(super) fn pair(&self, text: &str) -> Option<(i64, i64)> {
-        let (pixels, cells) = (self.pixels, self.cells);
         let mut lengths = text.split_ascii_whitespace();
-        let x = share(lengths.next()?, pixels.map(|(x, _)| x), cells.0)?;
-        let y = share(lengths.next()?, pixels.map(|(_, y)| y), cells.1)?;
-        Some((x, y))
+        Some((self.across(lengths.next()?)?, self.down(lengths.next()?)?))
+    }
+
+    /// Reads a length across the picture as thousandths of a percent of its width.
+    pub(super) fn across(&self, length: &str) -> Option<i64> {
+        share(length, self.pixels.map(|(width, _)| width), self.cells.0)
+    }
+
+    /// The same of a length down the picture.
+    pub(super) fn down(&self, length: &str) -> Option<i64> {
+        share(length, self.pixels.map(|(_, height)| height), self.cells.1)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod attribute;
 mod frame;
+mod position;
 mod read;
 mod region;
 mod style;

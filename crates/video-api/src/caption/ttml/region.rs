@@ -17,11 +17,14 @@ pub(super) struct Area {
 impl Area {
     /// The area that a region declares; none for one that says nothing about its place.
     pub(super) fn of(declared: &Declared) -> Option<Self> {
-        if declared.origin.is_none() && declared.extent.is_none() && declared.display.is_none() {
+        let Declared { origin, position, extent, display, .. } = declared;
+        let says_nothing = origin.is_none() && position.is_none() && extent.is_none();
+        if says_nothing && display.is_none() {
             return None;
         }
-        let (x, y) = declared.origin.unwrap_or_default();
-        let (width, height) = declared.extent.unwrap_or((WHOLE - x, WHOLE - y));
+        let corner = origin.unwrap_or_default();
+        let (width, height) = extent.unwrap_or((WHOLE - corner.0, WHOLE - corner.1));
+        let (x, y) = position.map_or(corner, |position| position.origin((width, height)));
         let vertical = declared.vertical.flatten();
         let display = declared.display.unwrap_or(Anchor::Start);
         let (along, across) = match vertical {

@@ -9,6 +9,7 @@ use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
 use super::super::text::Style;
 use super::attribute::Attributes;
 use super::frame::Frame;
+use super::position::Position;
 
 /// The style that an element declares, or inherits.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +24,8 @@ pub(super) struct Declared {
     pub(super) display: Option<Anchor>,
     /// A region's corner, in thousandths of a percent.
     pub(super) origin: Option<(i64, i64)>,
+    /// A region's place, which counts for more than its corner.
+    pub(super) position: Option<Position>,
     /// A region's width and height, in thousandths of a percent.
     pub(super) extent: Option<(i64, i64)>,
     /// Vertical text, or text that is said to be not.
@@ -47,6 +50,7 @@ impl Declared {
                 _ => None,
             }),
             origin: get("origin").and_then(|value| frame.pair(value)),
+            position: get("position").and_then(|value| Position::parse(value, frame)),
             extent: get("extent").and_then(|value| frame.pair(value)),
             vertical: get("writingMode").map(|value| match value {
                 "tbrl" | "tb" => Some(Vertical::RightToLeft),
@@ -66,6 +70,7 @@ impl Declared {
             align: over.align.or(self.align),
             display: over.display.or(self.display),
             origin: over.origin.or(self.origin),
+            position: over.position.or(self.position),
             extent: over.extent.or(self.extent),
             vertical: over.vertical.or(self.vertical),
         }
@@ -73,7 +78,7 @@ impl Declared {
 
     /// The style that the elements within inherit.
     pub(super) fn inherited(self) -> Self {
-        Self { display: None, origin: None, extent: None, vertical: None, ..self }
+        Self { display: None, origin: None, position: None, extent: None, vertical: None, ..self }
     }
 
     /// The look of text.

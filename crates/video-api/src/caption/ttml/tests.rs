@@ -206,6 +206,10 @@ fn regions_are_places_in_percent_pixels_and_cells() {
     )
     .unwrap();
     assert_eq!(cells.line, Some(Line::At(Percent::of(50_000), Anchor::Center)));
+    let placed = "tts:position=\"center bottom 10%\" tts:origin=\"0% 0%\" tts:extent=\"80% 20%\"";
+    let placed = layout("", placed, "").unwrap();
+    assert_eq!(placed.line, Some(Line::At(Percent::of(72_000), Anchor::Start)));
+    assert_eq!(placed.position, Some((Percent::of(50_000), None)));
     assert_eq!(layout("", "tts:displayAlign=\"after\"", "tts:textAlign=\"center\""), None);
 }
 
