@@ -80,7 +80,7 @@ fn is_of_language(own: &str, wanted: &str) -> bool {
 pub fn read(bytes: &[u8], conversion: &Conversion) -> Result<Track, CaptionError> {
     let track = match (crate::caption::read(bytes), conversion.sync) {
         (Err(error), Some(length)) if error.problem == Problem::NoTimeCodes => {
-            return transcript::spread(&encoding::decode(bytes), length);
+            transcript::spread(&encoding::decode(bytes), length)
         }
         (read, _) => read.map(|(_, track)| track),
     };
@@ -142,19 +142,21 @@ mod tests {
 
     #[test]
     fn what_is_made_of_a_file_that_names_no_language_is_in_that_of_its_track() {
-        let german = Translation { from: "en".into(), to: "de".into() };
-        for (head, translation, language) in [
-            ("WEBVTT", None, "pt-BR"),
-            ("WEBVTT\nLanguage: fr", None, "fr"),
-            ("WEBVTT", Some(german.clone()), "de"),
-            ("WEBVTT\nLanguage: fr", Some(german), "de"),
+        let german = Some(Translation { from: "en".into(), to: "de".into() });
+        let cue = "\n\n00:01.000 --> 00:02.000\none\n";
+        let length = Some(MediaTime::from_millis(10_000));
+        for (file, sync, translation, language) in [
+            (format!("WEBVTT{cue}"), None, &None, "pt-BR"),
+            (format!("WEBVTT\nLanguage: fr{cue}"), None, &None, "fr"),
+            (format!("WEBVTT{cue}"), None, &german, "de"),
+            (format!("WEBVTT\nLanguage: fr{cue}"), None, &german, "de"),
+            ("a transcript".to_owned(), length, &None, "pt-BR"),
+            ("a transcript".to_owned(), length, &german, "de"),
         ] {
-            let file = format!("{head}\n\n00:01.000 --> 00:02.000\none\n");
-            let own = "pt-BR".to_owned();
-            let conversion =
-                Conversion { to: Format::Ttml, sync: None, language: own, translation };
+            let (own, translation) = ("pt-BR".to_owned(), translation.clone());
+            let conversion = Conversion { to: Format::Ttml, sync, language: own, translation };
             let track = read(file.as_bytes(), &conversion).unwrap();
-            assert_eq!(track.language.as_deref(), Some(language), "{head}");
+            assert_eq!(track.language.as_deref(), Some(language), "{file}");
             let made = Format::Ttml.write(&track);
             assert!(made.contains(&format!("xml:lang=\"{language}\"")), "{made}");
         }
