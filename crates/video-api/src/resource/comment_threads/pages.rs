@@ -48,7 +48,8 @@ impl ThreadList {
     /// The list that a request asks for.
     ///
     /// # Errors
-    /// [`rules::FILTER_VIDEO_NOT_FOUND`], [`rules::COMMENTS_DISABLED`], [`rules::FILTER_CHANNEL_NOT_FOUND`], [`rules::FORBIDDEN`].
+    /// [`rules::FILTER_VIDEO_NOT_FOUND`], [`rules::COMMENTS_DISABLED`], [`rules::FILTER_CHANNEL_NOT_FOUND`],
+    /// [`rules::FILTER_RELATED_NOT_FOUND`], [`rules::FORBIDDEN`].
     pub(super) fn open(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
         let params = call.params;
         let (list, channel, is_mixed) = if let Some(id) = params.get("videoId") {
@@ -63,11 +64,12 @@ impl ThreadList {
             let own = params.get("channelId");
             let all = params.get("allThreadsRelatedToChannelId");
             let channel = own.or(all).unwrap_or_default().to_owned();
-            channels::named(tx, &channel, &rules::FILTER_CHANNEL_NOT_FOUND)?;
-            match own {
-                Some(_) => (list_of_channel(&channel), channel, false),
-                None => (list_of_all(&channel), channel, true),
-            }
+            let (list, absent) = match own {
+                Some(_) => (list_of_channel(&channel), &rules::FILTER_CHANNEL_NOT_FOUND),
+                None => (list_of_all(&channel), &rules::FILTER_RELATED_NOT_FOUND),
+            };
+            channels::named(tx, &channel, absent)?;
+            (list, channel, own.is_none())
         };
         let state = params.get("moderationStatus").and_then(Moderation::named).unwrap_or_default();
         let is_owner = call.caller.owns(&channel);

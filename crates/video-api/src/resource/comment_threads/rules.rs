@@ -27,7 +27,9 @@ rules! {
     /// A thread by its id.
     NOT_FOUND = Rule::new(404, "youtube.commentThread", "commentThreadNotFound", Place::parameter("id"), "One or more of the specified comment threads cannot be found. Check the values of the request's <code>id</code> parameter.");
     /// The channel whose threads are asked for.
-    FILTER_CHANNEL_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::parameter("channelId"), "The channel identified with the request's <code>channelId</code> or <code>allThreadsRelatedToChannelId</code> parameter cannot be found.");
+    FILTER_CHANNEL_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::parameter("channelId"), "The channel identified with the request's <code>channelId</code> parameter cannot be found.");
+    /// The channel about which all threads are asked for.
+    FILTER_RELATED_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::parameter("allThreadsRelatedToChannelId"), "The channel identified with the request's <code>allThreadsRelatedToChannelId</code> parameter cannot be found.");
     /// The video whose threads are asked for.
     FILTER_VIDEO_NOT_FOUND = Rule::new(404, "youtube.commentThread", "videoNotFound", Place::parameter("videoId"), "The video identified by the <code>videoId</code> parameter could not be found.");
     /// A video without comments.

@@ -105,7 +105,7 @@ fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(&'static str, String)
     Ok(("channelId", id.to_owned()))
 }
 
-/// Those of the ids that there are; what a subscriber keeps private, only both sides of it see.
+/// Those of the ids that there are; what a subscriber keeps private, nobody else sees.
 fn by_id(
     call: &Call<'_>,
     tx: &mut Tx<'_>,

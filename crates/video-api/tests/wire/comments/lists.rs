@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ask, like, moderate, open, reason, reply, threads};
+use super::{ask, like, location, moderate, open, reason, reply, threads};
 use crate::service::Service;
 
 #[tokio::test]
@@ -45,6 +45,11 @@ async fn lists_are_refused_with_their_reasons() {
     ] {
         let (told, error) = ask(&service, who, "GET", target, Value::Null).await;
         assert_eq!((told, reason(&error)), (status, expected), "{target}");
+        if expected == "channelNotFound" {
+            let filter =
+                if target.contains("all") { "allThreadsRelatedToChannelId" } else { "channelId" };
+            assert_eq!(location(&error), filter, "{target}");
+        }
     }
     let body =
         json!({"snippet": {"videoId": "w", "topLevelComment": {"snippet": {"textOriginal": "a"}}}});
