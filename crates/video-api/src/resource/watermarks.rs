@@ -106,7 +106,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         let corner = promotion::corner(position).ok_or(&POSITION_INVALID)?;
         resource.insert("position".into(), corner);
     }
-    if let Some(target) = body.text("targetChannelId")? {
+    if let Some(target) = body.filled_text("targetChannelId")? {
         CHANNELS.peek(tx, &target)?.ok_or(&TARGET_CHANNEL_NOT_FOUND)?;
         resource.insert("targetChannelId".into(), target.into());
     }

@@ -409,3 +409,37 @@ async fn a_name_that_is_longer_than_any_is_not_there() {
         assert_eq!(answer.status, status, "{method} {}", &target[..60.min(target.len())]);
     }
 }
+
+#[tokio::test]
+async fn an_empty_text_that_a_typed_client_writes_is_none() {
+    let service = Service::new().await;
+    let video = |id: &str| json!({"kind": "", "videoId": id});
+    let item =
+        |list: &str, id: &str| json!({"snippet": {"playlistId": list, "resourceId": video(id)}});
+    assert_refused(
+        &service,
+        "POST",
+        &[
+            ("/playlistItems?part=snippet", item("", "v"), 400, "playlistIdRequired"),
+            ("/playlistItems?part=snippet", item("PLx", ""), 400, "resourceIdRequired"),
+        ],
+    )
+    .await;
+    let (status, _) =
+        ask(&service, "ALICE", "POST", "/playlistItems?part=snippet", item("PLx", "v")).await;
+    assert_eq!(status, 200);
+    let list = json!({"snippet": {"title": "t"}, "status": {"podcastStatus": ""}});
+    let (status, made) =
+        ask(&service, "ALICE", "POST", "/playlists?part=snippet,status", list).await;
+    assert_eq!((status, made["status"].get("podcastStatus")), (200, None), "{made}");
+}
+
+#[tokio::test]
+async fn a_podcast_status_that_is_none_is_refused_with_its_own_place() {
+    let service = Service::new().await;
+    let list = json!({"snippet": {"title": "t"}, "status": {"podcastStatus": "perhaps"}});
+    let (status, error) =
+        ask(&service, "ALICE", "POST", "/playlists?part=snippet,status", list).await;
+    let told = &error["error"]["errors"][0];
+    assert_eq!((status, &told["location"]), (400, &json!("status.podcastStatus")), "{error}");
+}

@@ -71,7 +71,7 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
             ("websiteUrl", url)
         }
         "recentUpload" => {
-            let by = id.text("recentlyUploadedBy")?.unwrap_or_else(|| channel.into());
+            let by = id.filled_text("recentlyUploadedBy")?.unwrap_or_else(|| channel.into());
             CHANNELS.peek(tx, &by)?.ok_or(&rules::RECENT_UPLOAD_INVALID)?;
             ("recentlyUploadedBy", by)
         }

@@ -24,8 +24,6 @@ impl ItemPatch {
     pub(super) fn read(call: &Call<'_>) -> Result<Self, Error> {
         let body = Body::of(call.body);
         let snippet = body.object("snippet", "snippet")?;
-        let text =
-            |name| snippet.map(|snippet| snippet.text(name)).transpose().map(Option::flatten);
         let resource = snippet
             .map(|snippet| snippet.object("resourceId", "snippet.resourceId"))
             .transpose()?
@@ -33,12 +31,14 @@ impl ItemPatch {
         let video = match resource {
             None => None,
             Some(resource) => {
-                if resource.text("kind")?.is_some_and(|kind| kind != "youtube#video") {
+                if resource.filled_text("kind")?.is_some_and(|kind| kind != "youtube#video") {
                     return Err(Error::Rule(&rules::RESOURCE_TYPE_INVALID));
                 }
-                resource.text("videoId")?
+                resource.filled_text("videoId")?
             }
         };
+        let playlist = snippet.map(|snippet| snippet.filled_text("playlistId"));
+        let playlist = playlist.transpose()?.flatten();
         let position = match snippet.map(|snippet| snippet.number("position")).transpose() {
             Err(_) => return Err(Error::Rule(&rules::POSITION_INVALID)),
             Ok(position) => position.flatten(),
@@ -55,6 +55,6 @@ impl ItemPatch {
         if !start_at.iter().chain(&end_at).all(is_moment) {
             return Err(Error::Rule(&rules::MOMENT_INVALID));
         }
-        Ok(Self { playlist: text("playlistId")?, video, position, note, start_at, end_at })
+        Ok(Self { playlist, video, position, note, start_at, end_at })
     }
 }

@@ -28,7 +28,7 @@ rules! {
     /// A note that is too long.
     CONTENT_DETAILS_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails.note"), "The contentDetails property in the request is not valid. A note has at most 280 characters.");
     /// A begin or an end that is none. Ours.
-    MOMENT_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails.startAt"), "The contentDetails property in the request is not valid. startAt and endAt have at most 100 characters.");
+    MOMENT_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails"), "The contentDetails property in the request is not valid. startAt and endAt have at most 100 characters.");
     /// One item more than a playlist holds.
     PLAYLIST_FULL = Rule::new(403, "youtube.playlistItem", "playlistContainsMaximumNumberOfVideos", Place::None, "The playlist already contains the maximum allowed number of items.");
     /// A favourite that is one already.

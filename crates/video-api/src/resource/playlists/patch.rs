@@ -34,9 +34,10 @@ pub fn write(
             None => Privacy::Public,
             Some(name) => Privacy::named(&name).ok_or(&rules::PRIVACY_INVALID)?,
         };
-        let podcast = given.text("podcastStatus")?;
+        let podcast = given.filled_text("podcastStatus")?;
         if podcast.as_deref().is_some_and(|status| !["enabled", "disabled"].contains(&status)) {
-            return Err(Error::Rule(&rules::SNIPPET_INVALID));
+            let path = "status.podcastStatus".into();
+            return Err(Error::InvalidField { path, expected: "enabled or disabled" });
         }
         playlist.head.podcast = podcast;
     }
