@@ -178,7 +178,18 @@ fn project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> {
     Ok(new)
 }
 
+/// Checks that a project is there that a thing of the file names at `path`.
+fn check_project(tx: &mut Tx<'_>, id: Option<&String>, path: &str) -> Result<(), Error> {
+    match id {
+        Some(id) if PROJECTS.peek(tx, id)?.is_none() => {
+            Err(Error::InvalidField { path: path.into(), expected: "the id of a project" })
+        }
+        _ => Ok(()),
+    }
+}
+
 fn client(tx: &mut Tx<'_>, client: &SeedClient) -> Result<bool, Error> {
+    check_project(tx, client.project.as_ref(), "project")?;
     let row = Client {
         secret: client.secret.as_deref().map(digest),
         redirects: client.redirect_uris.clone(),
@@ -190,6 +201,11 @@ fn client(tx: &mut Tx<'_>, client: &SeedClient) -> Result<bool, Error> {
 }
 
 fn service_account(tx: &mut Tx<'_>, service_account: &SeedServiceAccount) -> Result<bool, Error> {
+    check_project(tx, service_account.project.as_ref(), "project")?;
+    if ACCOUNTS.peek(tx, &service_account.account)?.is_none() {
+        let expected = "the id of an account";
+        return Err(Error::InvalidField { path: "account".into(), expected });
+    }
     let row = ServiceAccount {
         account: service_account.account.clone(),
         key: service_account.public_key.clone(),
@@ -221,6 +237,7 @@ fn account(
         if TOKENS.get(tx, &key)?.is_some() {
             continue;
         }
+        check_project(tx, token.project.as_ref(), &format!("tokens[{at}].project"))?;
         let scopes = token
             .scopes
             .iter()

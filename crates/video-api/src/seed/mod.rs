@@ -21,7 +21,7 @@ use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Scope;
-use crate::api::error::Error;
+use crate::api::error::{Error, Place};
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::CHANNELS;
 
@@ -214,8 +214,19 @@ impl Seed {
         applied.map_err(|error| match error {
             Error::Backend(error) => SeedError::Store(error),
             Error::Contended => SeedError::Store(StoreError::Conflict),
-            other => SeedError::Refused { place: place.clone(), reason: other.to_string() },
+            other => {
+                SeedError::Refused { place: place_of(place, &other), reason: other.to_string() }
+            }
         })
+    }
+}
+
+/// The place of what is refused of a thing: the member of it, unless the sentence of the refusal says that.
+fn place_of(thing: &str, refusal: &Error) -> String {
+    match (refusal, refusal.detail().place) {
+        (Error::InvalidField { .. }, _) => thing.to_owned(),
+        (_, Place::Body(path)) => format!("{thing}.{path}"),
+        _ => thing.to_owned(),
     }
 }
 

@@ -165,6 +165,110 @@ fn a_moment_that_cannot_be_read_is_refused_with_the_path_where_it_stands() {
 }
 
 #[test]
+fn a_wrong_reference_is_refused_with_its_path() {
+    let own = |id: &str| json!({"id": id, "channel": {"id": format!("UC{id}"), "title": "Z"}});
+    let accounts = json!([own("a"), own("z"), {"id": "n"}]);
+    let video = json!({"id": "v", "owner": "a", "snippet": {"title": "t", "categoryId": "22"}});
+    let track = |name: &str| json!({"video": "v", "language": "en", "name": name, "text": "x"});
+    let subscription = |to: &str| json!({"subscriber": "a", "channel": to});
+    let section = |kind: &str, details: Value| json!({"owner": "a", "snippet": {"type": kind, "title": "t"}, "contentDetails": details});
+    let key = include_str!("../../../../tests/video/seed.json");
+    let key: Value = serde_json::from_str(key).unwrap();
+    let robot = |account: &str, project: Option<&str>| {
+        json!({"email": "r", "account": account, "project": project,
+            "publicKey": key["serviceAccounts"][0]["publicKey"]})
+    };
+    for (name, things, place) in [
+        (
+            "ratings",
+            json!([{"account": "a", "video": "none", "rating": "like"}]),
+            "[0]: Invalid value at 'video'",
+        ),
+        ("plays", json!([{"video": "none"}]), "[0]: Invalid value at 'video'"),
+        ("plays", json!([{"video": "v", "account": "none"}]), "[0]: Invalid value at 'account'"),
+        ("plays", json!([{"video": "v", "account": "n"}]), "[0]: Invalid value at 'account'"),
+        ("favorites", json!([{"account": "a", "video": "none"}]), "[0]: Invalid value at 'video'"),
+        (
+            "captions",
+            json!([{"video": "none", "language": "en", "text": "x"}]),
+            "[0]: Invalid value at 'video'",
+        ),
+        (
+            "captions",
+            json!([{"video": "v", "language": "?", "text": "x"}]),
+            "[0]: Invalid value at 'language'",
+        ),
+        ("captions", json!([track(""), track("")]), "[1]: Invalid value at 'name'"),
+        ("captions", json!([track(&"x".repeat(151))]), "[0]: Invalid value at 'name'"),
+        ("subscriptions", json!([subscription("none")]), "[0]: Invalid value at 'channel'"),
+        ("subscriptions", json!([subscription("UCa")]), "[0]: Invalid value at 'channel'"),
+        (
+            "subscriptions",
+            json!([subscription("z"), subscription("UCz")]),
+            "[1]: Invalid value at 'channel'",
+        ),
+        (
+            "comments",
+            json!([{"author": "none", "video": "v", "textOriginal": "t"}]),
+            "[0]: Invalid value at 'author'",
+        ),
+        (
+            "comments",
+            json!([{"author": "a", "video": "none", "textOriginal": "t"}]),
+            "[0]: Invalid value at 'video'",
+        ),
+        (
+            "comments",
+            json!([{"author": "a", "video": "v", "textOriginal": " "}]),
+            "[0]: Invalid value at 'textOriginal'",
+        ),
+        (
+            "channelSections",
+            json!([section("singlePlaylist", json!({"playlists": ["none"]}))]),
+            "[0].contentDetails.playlists: One of the",
+        ),
+        (
+            "channelSections",
+            json!([section("multipleChannels", json!({"channels": ["UCnone"]}))]),
+            "[0].contentDetails.channels: One of the",
+        ),
+        (
+            "videos",
+            json!([video, {"owner": "a", "snippet": {"title": "t", "categoryId": "999"}}]),
+            "[1].snippet.categoryId: ",
+        ),
+        (
+            "videos",
+            json!([{"owner": "a", "snippet": {"title": "t", "categoryId": "22", "defaultLanguage": "zz"}}]),
+            "[0].snippet.defaultLanguage: ",
+        ),
+        (
+            "activities",
+            json!([{"account": "a", "type": "upload", "contentDetails": {}}]),
+            "[0].type: ",
+        ),
+        (
+            "oauthClients",
+            json!([{"id": "c", "project": "none"}]),
+            "[0]: Invalid value at 'project'",
+        ),
+        ("serviceAccounts", json!([robot("none", None)]), "[0]: Invalid value at 'account'"),
+        ("serviceAccounts", json!([robot("a", Some("none"))]), "[0]: Invalid value at 'project'"),
+    ] {
+        let mut file = json!({"accounts": accounts, "videos": [video]});
+        file[name] = things;
+        let told = refusal_of(&file).unwrap_err();
+        assert!(told.starts_with(&format!("{name}{place}")), "{told}");
+    }
+    let token = json!({"id": "t", "tokens": [{"token": "T"}, {"token": "U", "project": "none"}]});
+    let told = refusal_of(&json!({"accounts": [token]})).unwrap_err();
+    assert!(told.starts_with("accounts[0]: Invalid value at 'tokens[1].project'"), "{told}");
+    let known = json!({"projects": [{"id": "p"}], "accounts": accounts,
+        "oauthClients": [{"id": "c", "project": "p"}], "serviceAccounts": [robot("n", Some("p"))]});
+    assert_eq!(refusal_of(&known), Ok(()));
+}
+
+#[test]
 fn an_id_that_would_name_something_else_in_an_address_is_refused_with_its_path() {
     let list = |id: &str| json!({"id": id, "owner": "a", "snippet": {"title": "t"}});
     for id in ["PL.x", "UUx", "LL", "WL", "HLa", "FLa", "PL x", "PL/x", "é"] {

@@ -249,7 +249,7 @@ async fn a_seed_file_with_a_wrong_subscription_is_refused_with_its_place() {
         ),
         (
             json!({"subscriber": "a", "channel": "UCa"}),
-            "subscriptions[0]: A subscription to one's own",
+            "subscriptions[0]: Invalid value at 'channel'",
         ),
         (json!({"subscriber": "a", "to": "UCa"}), "subscriptions[0]: unknown field"),
     ] {

@@ -8,7 +8,7 @@ use triptych_core::time::Timestamp;
 
 use super::patch::{self, CaptionFile};
 use super::record::{CAPTIONS, Traits};
-use super::store;
+use super::{rules, store};
 use crate::api::error::Error;
 use crate::caption::FileForm;
 use crate::record::id;
@@ -111,7 +111,8 @@ fn caption(
     let empty = Map::new();
     let snippet = Body::of(snippet.as_object().unwrap_or(&empty));
     let at = moment("updatedAt", seed.updated_at.as_deref(), now)?;
-    let mut made = patch::new(seed.video.clone(), snippet, file, at)?;
+    let made = patch::new(seed.video.clone(), snippet, file, at);
+    let mut made = made.map_err(of_member)?;
     // What a seed file holds was there before: its times were worked out long ago.
     made.syncs_until = None;
     let given = |text: &Option<String>, default: String| text.clone().unwrap_or(default);
@@ -125,8 +126,28 @@ fn caption(
     };
     media::put_slices(tx, name, bytes);
     let names = store::names(tx, &made.video)?;
-    store::insert(tx, &id, &made, &names)?;
+    store::insert(tx, &id, &made, &names).map_err(of_member)?;
     Ok(true)
+}
+
+/// The refusal of a track with the member of the file that breaks the rule: the interface has other paths.
+fn of_member(error: Error) -> Error {
+    let invalid = |path: &str, expected| Error::InvalidField { path: path.into(), expected };
+    match error {
+        Error::Rule(rule) if *rule == rules::METADATA_INVALID => {
+            invalid("language", "a language tag, and beside it a name without control characters")
+        }
+        Error::Rule(rule) if *rule == rules::NAME_TOO_LONG => {
+            invalid("name", "at most 150 characters")
+        }
+        Error::Rule(rule) if *rule == rules::EXISTS => {
+            invalid("name", "a name that no other track of the language has")
+        }
+        Error::Rule(rule) if *rule == rules::TOO_MANY => {
+            invalid("video", "a video with fewer than 500 tracks")
+        }
+        other => other,
+    }
 }
 
 /// A track that is made up, as a seed file would bring it.

@@ -114,7 +114,11 @@ impl SeedComment {
         if COMMENTS.get(tx, &id.to_owned())?.is_some() {
             return Ok(false);
         }
-        text::check(&self.text_original, &rules::TEXT)?;
+        text::check(&self.text_original, &rules::TEXT).map_err(|_| {
+            let expected =
+                "1 to 10000 characters, and no control characters but line breaks and tabs";
+            invalid("textOriginal", expected)
+        })?;
         if self.likes.len() > LIKES_MAX {
             return Err(invalid("likes", "at most 500 accounts; likeCount says how many more"));
         }

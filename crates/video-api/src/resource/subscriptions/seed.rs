@@ -6,7 +6,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use super::record::{Parties, SUBSCRIPTIONS, Subscription};
-use super::{rules, store};
+use super::store;
 use crate::api::error::Error;
 use crate::record::id;
 use crate::resource::channels::record::CHANNELS;
@@ -56,11 +56,12 @@ fn subscription(
     let subscriber = channel_of(tx, &seed.subscriber, "subscriber")?;
     let publisher = channel_of(tx, &seed.channel, "channel")?;
     let parties = Parties { subscriber, publisher };
+    let invalid = |expected| Error::InvalidField { path: "channel".into(), expected };
     if parties.subscriber == parties.publisher {
-        return Err(Error::Rule(&rules::OWN_CHANNEL));
+        return Err(invalid("another channel than the subscriber's"));
     }
     if SUBSCRIPTIONS.get(tx, &parties.key())?.is_some() {
-        return Err(Error::Rule(&rules::DUPLICATE));
+        return Err(invalid("a channel that it does not subscribe to yet"));
     }
     let since = moment("publishedAt", seed.published_at.as_deref(), now)?;
     let watched = moment("lastWatchedAt", seed.last_watched_at.as_deref(), since)?;

@@ -10,7 +10,8 @@ use super::patch::VideoPatch;
 use super::play::{self, Plays};
 use super::rating::{self, RATINGS};
 use super::record::{Broadcast, Regions, VIDEO_COUNTS, VIDEOS, VideoForm};
-use super::{rules, store};
+use super::store;
+use crate::account::ACCOUNTS;
 use crate::api::error::Error;
 use crate::media::MediaInfo;
 use crate::record::id;
@@ -249,9 +250,17 @@ fn video(
     Ok(true)
 }
 
+/// Checks that a video is there that a thing of the file names.
+fn check_video(tx: &mut Tx<'_>, id: &String) -> Result<(), Error> {
+    match VIDEOS.peek(tx, id)? {
+        Some(_) => Ok(()),
+        None => Err(Error::InvalidField { path: "video".into(), expected: "the id of a video" }),
+    }
+}
+
 fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Result<bool, Error> {
     let channel = channel_of(tx, &seed.account, "account")?;
-    VIDEOS.peek(tx, &seed.video)?.ok_or(&rules::NOT_FOUND)?;
+    check_video(tx, &seed.video)?;
     let likes = seed.rating == Liking::Like;
     if RATINGS.get(tx, &(channel.clone(), seed.video.clone()))?.is_some() {
         let expected = "a video that this account does not rate twice";
@@ -268,6 +277,13 @@ fn play(
     ids: &mut dyn Ids,
 ) -> Result<bool, Error> {
     let at = moment("at", seed.at.as_deref(), now)?;
+    check_video(tx, &seed.video)?;
+    if let Some(id) = &seed.account
+        && ACCOUNTS.peek(tx, id)?.is_none_or(|account| account.channel.is_none())
+    {
+        let expected = "an account with a channel";
+        return Err(Error::InvalidField { path: "account".into(), expected });
+    }
     play::record(tx, ids, &seed.plays(), at)?;
     Ok(true)
 }
