@@ -442,12 +442,12 @@ impl Error {
     #[must_use]
     pub fn canonical(status: u16) -> &'static str {
         match status {
-            400 | 413 => "INVALID_ARGUMENT",
+            400 | 413 | 415 | 417 => "INVALID_ARGUMENT",
             401 => "UNAUTHENTICATED",
             403 => "PERMISSION_DENIED",
             404 | 410 => "NOT_FOUND",
             409 => "ABORTED",
-            412 => "FAILED_PRECONDITION",
+            412 | 428 => "FAILED_PRECONDITION",
             416 => "OUT_OF_RANGE",
             429 => "RESOURCE_EXHAUSTED",
             501 => "UNIMPLEMENTED",
