@@ -443,4 +443,9 @@ async fn a_file_that_is_no_video_is_its_owners_alone() {
     let shown = service.ask("GET", shown, "", "").await.json();
     assert_eq!(shown["items"][2]["snippet"]["title"], "Private video");
     assert_eq!(shown["items"][2]["contentDetails"]["videoPublishedAt"], Value::Null);
+    let top = json!({"snippet": {"textOriginal": "text"}});
+    let thread = json!({"snippet": {"videoId": id, "topLevelComment": top}}).to_string();
+    let insert = "/youtube/v3/commentThreads?part=snippet";
+    let thread = service.ask("POST", insert, "ALICE", &thread).await.json();
+    assert_eq!(thread["snippet"]["isPublic"], false, "{thread}");
 }

@@ -7,7 +7,6 @@ use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
 use crate::api::response::{Item, Object, etag};
-use crate::record::privacy::Privacy;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comments::listed::{LISTED_COMMENTS, ListedComment, ThreadInput};
 use crate::resource::comments::moderation::Moderation;
@@ -114,7 +113,7 @@ fn read(
     if let Some(video) = &top.video {
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
         let head = video.as_ref().map(|video| &video.record.head);
-        is_shown = head.is_some_and(|head| head.privacy != Privacy::Private);
+        is_shown = head.is_some_and(|head| head.is_shared());
         is_open = head.is_some_and(|head| !head.comments_disabled());
     }
     let mut replies = Vec::new();
