@@ -17,8 +17,8 @@ use crate::record::json_fields::Body;
 use crate::record::stored;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
-use crate::resource::channels::promotion;
 use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::timing::{TimingRules, corner, timing};
 use crate::upload::media;
 
 /// Watermarks by their channel: the resource as text.
@@ -50,6 +50,14 @@ rules! {
     /// A watermark at a time that cannot be.
     TIMING_INVALID = Rule::new(400, "youtube.watermark", "invalidValue", Place::body("timing"), "Invalid Value");
 }
+
+/// The rules of the timing, which is refused as a whole (facts: probes of the real service).
+const BROKEN_TIMING: TimingRules = TimingRules {
+    kind: &TIMING_INVALID,
+    offset_required: &TIMING_INVALID,
+    offset: &TIMING_INVALID,
+    duration: &TIMING_INVALID,
+};
 
 /// `watermarks.set`.
 const SET: Operation = Operation {
@@ -97,13 +105,13 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         ("offsetMs".to_owned(), 0.into()),
     ]);
     given.extend(timing.members());
-    let timing = promotion::timing(Body::of(&given)).map_err(|_| &TIMING_INVALID)?;
+    let timing = self::timing(Body::of(&given), &BROKEN_TIMING)?;
     if timing.get("durationMs").is_some_and(|duration| duration == "0") {
         return Err(Error::Rule(&TIMING_INVALID));
     }
     resource.insert("timing".into(), timing);
     if let Some(position) = body.object("position", "position")? {
-        let corner = promotion::corner(position).ok_or(&POSITION_INVALID)?;
+        let corner = corner(position).ok_or(&POSITION_INVALID)?;
         resource.insert("position".into(), corner);
     }
     if let Some(target) = body.filled_text("targetChannelId")? {

@@ -443,3 +443,34 @@ async fn a_podcast_status_that_is_none_is_refused_with_its_own_place() {
     let told = &error["error"]["errors"][0];
     assert_eq!((status, &told["location"]), (400, &json!("status.podcastStatus")), "{error}");
 }
+
+#[tokio::test]
+async fn a_timing_of_a_promotion_that_is_none_is_refused_with_its_path() {
+    let service = Service::new().await;
+    let good = json!({"type": "offsetFromStart", "offsetMs": "1"});
+    for (name, value, reason) in [
+        ("type", json!("never"), "invalidTimingType"),
+        ("offsetMs", json!("-1"), "invalidTimingOffset"),
+        ("offsetMs", Value::Null, "requiredTimingOffset"),
+        ("durationMs", json!("x"), "invalidDuration"),
+    ] {
+        let mut timing = good.clone();
+        timing[name] = value;
+        let item = json!({"id": {"type": "recentUpload"}, "timing": timing});
+        for (promotion, place) in [
+            (json!({"items": [item]}), "items.timing"),
+            (json!({"defaultTiming": timing}), "defaultTiming"),
+        ] {
+            let body = json!({"id": "UCx", "invideoPromotion": promotion});
+            let target = "/channels?part=invideoPromotion";
+            let (status, error) = ask(&service, "ALICE", "PUT", target, body).await;
+            let told = &error["error"]["errors"][0];
+            let location = format!("invideoPromotion.{place}.{name}");
+            assert_eq!(
+                (status, &told["reason"], &told["location"]),
+                (400, &json!(reason), &json!(location)),
+                "{error}"
+            );
+        }
+    }
+}

@@ -9,6 +9,7 @@ pub mod render;
 pub mod rules;
 pub mod search_document;
 pub mod store;
+pub mod timing;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::{Plan, RoundTrips, Tx};

@@ -1,12 +1,13 @@
-//! Promotions of a channel in its videos (`invideoPromotion`), and when and where something is shown over a video.
+//! Promotions of a channel in its videos (`invideoPromotion`).
 
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Error, Rule};
+use crate::api::error::Error;
 use crate::record::json_fields::{Body, is_plain};
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::channels::rules;
+use crate::resource::channels::timing::{corner, timing};
 use crate::resource::videos::record::VIDEOS;
 
 /// A message has at most this many characters. Ours.
@@ -25,8 +26,8 @@ pub fn read(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Val
     let Some(given) = body.object("invideoPromotion", "invideoPromotion")? else {
         return Ok(out);
     };
-    if let Some(timing) = given.object("defaultTiming", "invideoPromotion.defaultTiming")? {
-        out.insert("defaultTiming".into(), self::timing(timing)?);
+    if let Some(given) = given.object("defaultTiming", "invideoPromotion.defaultTiming")? {
+        out.insert("defaultTiming".into(), timing(given, &rules::DEFAULT_TIMING)?);
     }
     if let Some(position) = given.object("position", "invideoPromotion.position")? {
         out.insert("position".into(), corner(position).ok_or(&rules::PROMOTION_INVALID)?);
@@ -81,8 +82,8 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
         map.insert(member.into(), value.into());
     }
     out.insert("id".into(), name);
-    if let Some(timing) = given.object("timing", "invideoPromotion.items.timing")? {
-        out.insert("timing".into(), self::timing(timing)?);
+    if let Some(given) = given.object("timing", "invideoPromotion.items.timing")? {
+        out.insert("timing".into(), timing(given, &rules::ITEM_TIMING)?);
     }
     if let Some(message) = given.text("customMessage")? {
         if message.chars().count() > MESSAGE_CHARS_MAX || !is_plain(&message) {
@@ -101,33 +102,4 @@ fn is_website(url: &str) -> bool {
     let is_stray = |letter: char| letter.is_whitespace() || letter.is_control();
     url.len() <= WEBSITE_BYTES_MAX
         && rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(is_stray))
-}
-
-/// The time when a promotion or a watermark is shown: type, offset and duration, numbers as text.
-///
-/// # Errors
-/// [`rules::TIMING_TYPE_INVALID`], [`rules::TIMING_OFFSET_INVALID`], [`rules::TIMING_OFFSET_REQUIRED`], [`rules::TIMING_DURATION_INVALID`].
-pub fn timing(given: Body<'_>) -> Result<Value, &'static Rule> {
-    let kind = given.text("type").map_err(|_| &rules::TIMING_TYPE_INVALID)?;
-    let kind = kind
-        .filter(|kind| ["offsetFromStart", "offsetFromEnd"].contains(&kind.as_str()))
-        .ok_or(&rules::TIMING_TYPE_INVALID)?;
-    let offset = given.number("offsetMs").map_err(|_| &rules::TIMING_OFFSET_INVALID)?;
-    let offset = offset.ok_or(&rules::TIMING_OFFSET_REQUIRED)?;
-    let duration = given.number("durationMs").map_err(|_| &rules::TIMING_DURATION_INVALID)?;
-    let mut out = json!({"type": kind, "offsetMs": offset.to_string()});
-    if let (Some(duration), Some(map)) = (duration, out.as_object_mut()) {
-        map.insert("durationMs".into(), duration.to_string().into());
-    }
-    Ok(out)
-}
-
-/// The corner where a promotion or a watermark is shown; `None` if that is no corner.
-#[must_use]
-pub fn corner(given: Body<'_>) -> Option<Value> {
-    let text = |name| given.text(name).ok();
-    let kind = text("type")?.unwrap_or_else(|| "corner".into());
-    let corner = text("cornerPosition")?.unwrap_or_else(|| "topRight".into());
-    let known = ["topLeft", "topRight", "bottomLeft", "bottomRight"].contains(&corner.as_str());
-    (kind == "corner" && known).then(|| json!({"type": kind, "cornerPosition": corner}))
 }

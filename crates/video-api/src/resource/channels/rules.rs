@@ -1,6 +1,7 @@
 //! Rules of channels: each with its status, domain, reason, place and sentence.
 
 use crate::api::error::{Place, Rule, rules};
+use crate::resource::channels::timing::TimingRules;
 
 rules! {
     /// A channel.
@@ -26,13 +27,21 @@ rules! {
     /// A promotion's position or list of items that is none.
     PROMOTION_INVALID = Rule::new(400, "youtube.channel", "invalidBrandingOption", Place::body("invideoPromotion"), "The request specifies an invalid promotion: the position is a corner (topLeft, topRight, bottomLeft or bottomRight), the items are a list.");
     /// A timing of a type that is none.
-    TIMING_TYPE_INVALID = Rule::new(400, "youtube.channel", "invalidTimingType", Place::body("timing.type"), "The request specifies an invalid timing type: offsetFromStart or offsetFromEnd.");
+    TIMING_TYPE_INVALID = Rule::new(400, "youtube.channel", "invalidTimingType", Place::body("invideoPromotion.items.timing.type"), "The request specifies an invalid timing type: offsetFromStart or offsetFromEnd.");
     /// Timing without its offset.
-    TIMING_OFFSET_REQUIRED = Rule::new(400, "youtube.channel", "requiredTimingOffset", Place::body("timing.offsetMs"), "The request does not specify the timing offset, offsetMs.");
+    TIMING_OFFSET_REQUIRED = Rule::new(400, "youtube.channel", "requiredTimingOffset", Place::body("invideoPromotion.items.timing.offsetMs"), "The request does not specify the timing offset, offsetMs.");
     /// An offset that is no number.
-    TIMING_OFFSET_INVALID = Rule::new(400, "youtube.channel", "invalidTimingOffset", Place::body("timing.offsetMs"), "The request specifies an invalid timing offset: offsetMs is a whole number of milliseconds.");
+    TIMING_OFFSET_INVALID = Rule::new(400, "youtube.channel", "invalidTimingOffset", Place::body("invideoPromotion.items.timing.offsetMs"), "The request specifies an invalid timing offset: offsetMs is a whole number of milliseconds.");
     /// A duration that is no number.
-    TIMING_DURATION_INVALID = Rule::new(400, "youtube.channel", "invalidDuration", Place::body("timing.durationMs"), "The request specifies an invalid duration: durationMs is a whole number of milliseconds.");
+    TIMING_DURATION_INVALID = Rule::new(400, "youtube.channel", "invalidDuration", Place::body("invideoPromotion.items.timing.durationMs"), "The request specifies an invalid duration: durationMs is a whole number of milliseconds.");
+    /// The same of the timing that promotions have by default: a timing of a type that is none.
+    DEFAULT_TIMING_TYPE_INVALID = Rule::new(400, "youtube.channel", "invalidTimingType", Place::body("invideoPromotion.defaultTiming.type"), "The request specifies an invalid timing type: offsetFromStart or offsetFromEnd.");
+    /// The same of the timing that promotions have by default: timing without its offset.
+    DEFAULT_TIMING_OFFSET_REQUIRED = Rule::new(400, "youtube.channel", "requiredTimingOffset", Place::body("invideoPromotion.defaultTiming.offsetMs"), "The request does not specify the timing offset, offsetMs.");
+    /// The same of the timing that promotions have by default: an offset that is no number.
+    DEFAULT_TIMING_OFFSET_INVALID = Rule::new(400, "youtube.channel", "invalidTimingOffset", Place::body("invideoPromotion.defaultTiming.offsetMs"), "The request specifies an invalid timing offset: offsetMs is a whole number of milliseconds.");
+    /// The same of the timing that promotions have by default: a duration that is no number.
+    DEFAULT_TIMING_DURATION_INVALID = Rule::new(400, "youtube.channel", "invalidDuration", Place::body("invideoPromotion.defaultTiming.durationMs"), "The request specifies an invalid duration: durationMs is a whole number of milliseconds.");
     /// A promoted item without an id of a known type.
     PROMOTION_ITEM_REQUIRED = Rule::new(400, "youtube.channel", "requiredItemIdType", Place::body("invideoPromotion.items.id.type"), "Every promoted item needs an id with the type video, website or recentUpload.");
     /// A message that is too long, or holds < or >.
@@ -44,3 +53,18 @@ rules! {
     /// A promoted page without an address of the web.
     PROMOTED_WEBSITE_FORBIDDEN = Rule::new(403, "youtube.channel", "websiteLinkNotAllowed", Place::body("invideoPromotion.items.id.websiteUrl"), "The website that the request promotes is not allowed: an address with http or https, of at most 2,000 bytes.");
 }
+
+/// The rules of the timing of a promoted item.
+pub const ITEM_TIMING: TimingRules = TimingRules {
+    kind: &TIMING_TYPE_INVALID,
+    offset_required: &TIMING_OFFSET_REQUIRED,
+    offset: &TIMING_OFFSET_INVALID,
+    duration: &TIMING_DURATION_INVALID,
+};
+/// The rules of the timing that promotions have by default.
+pub const DEFAULT_TIMING: TimingRules = TimingRules {
+    kind: &DEFAULT_TIMING_TYPE_INVALID,
+    offset_required: &DEFAULT_TIMING_OFFSET_REQUIRED,
+    offset: &DEFAULT_TIMING_OFFSET_INVALID,
+    duration: &DEFAULT_TIMING_DURATION_INVALID,
+};
