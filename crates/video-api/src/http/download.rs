@@ -48,9 +48,7 @@ impl VideoApi {
         if has_etag(request.if_none_match.as_deref(), &file.etag) {
             return Ok(ApiResponse { status: 304, headers, body: Body::Empty, operation });
         }
-        let media_type = file.conversion.as_ref().map(|conversion| conversion.to.media_type());
-        headers
-            .push((header::CONTENT_TYPE, media_type.unwrap_or("application/octet-stream").into()));
+        headers.push((header::CONTENT_TYPE, file.media_type.into()));
         let source = match file.conversion {
             None => self.stored(file.content, file.bytes)?,
             Some(conversion) => {

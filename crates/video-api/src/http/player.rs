@@ -160,10 +160,10 @@ impl VideoApi {
             content: Content::Pieces(media),
             bytes: video.head.bytes,
             etag: etag(&media),
+            media_type: kind,
             conversion: None,
         };
-        let response = self.download(request, file, "player").await?;
-        Ok(with_type(response, kind))
+        self.download(request, file, "player").await
     }
 
     async fn player_captions(
@@ -182,6 +182,7 @@ impl VideoApi {
             content: caption.content,
             bytes: caption.bytes,
             etag: etag(format!("{} vtt", caption.etag()).as_bytes()),
+            media_type: "text/vtt; charset=UTF-8",
             conversion: Some(Conversion {
                 to: Format::WebVtt,
                 sync,
@@ -189,8 +190,7 @@ impl VideoApi {
                 translation: None,
             }),
         };
-        let response = self.download(request, file, "player").await?;
-        Ok(with_type(response, "text/vtt; charset=UTF-8"))
+        self.download(request, file, "player").await
     }
 
     /// A link that plays a video for a short while, whoever may see it else.
@@ -211,16 +211,6 @@ impl VideoApi {
         let url = format!("{}/embed/{video}?ticket={ticket}", request.base);
         Ok(json!({"url": url, "expires": now.plus(ticket::LIFETIME).rfc3339()}))
     }
-}
-
-/// The same answer with another content type.
-fn with_type(mut response: ApiResponse, kind: &'static str) -> ApiResponse {
-    for (name, value) in &mut response.headers {
-        if *name == header::CONTENT_TYPE {
-            *value = kind.into();
-        }
-    }
-    response
 }
 
 fn page(status: u16, text: String) -> ApiResponse {

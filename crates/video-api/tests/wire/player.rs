@@ -76,6 +76,7 @@ async fn the_player_that_a_video_names_plays_its_bytes_in_any_range() {
     assert_eq!((part.status, &part.body[..]), (206, &film[4..8]));
     let over = service.ask_with("GET", &video, "", &[("range", "bytes=999999999-")], b"").await;
     assert_eq!(over.status, 416);
+    assert!(header(&over, "content-type").starts_with("application/json"), "a refusal is no video");
     for (path, kind) in [("/embed/player.js", "text/javascript"), ("/embed/player.css", "text/css")]
     {
         let asset = service.ask("GET", path, "", "").await;

@@ -12,6 +12,8 @@ pub struct Download {
     pub bytes: u64,
     /// The version of what is sent.
     pub etag: String,
+    /// The media type of what is sent.
+    pub media_type: &'static str,
     /// The conversion of them; none if they are sent as they came.
     pub conversion: Option<Conversion>,
 }

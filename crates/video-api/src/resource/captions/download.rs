@@ -37,6 +37,7 @@ pub(super) fn plan(
         content: caption.content,
         bytes: caption.bytes,
         etag: caption.etag(),
+        media_type: "application/octet-stream",
         conversion: None,
     };
     if wanted.is_none() && translation.is_none() {
@@ -60,6 +61,7 @@ pub(super) fn plan(
     download.etag = crate::api::response::etag(
         format!("{} {} {}", download.etag, to.name(), language.unwrap_or_default()).as_bytes(),
     );
+    download.media_type = to.media_type();
     let language = language::with_hyphens(&caption.language);
     download.conversion = Some(Conversion { to, sync, language, translation });
     Ok(download)
