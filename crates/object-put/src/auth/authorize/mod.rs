@@ -1,12 +1,15 @@
 //! The right of a caller to do something to a bucket or an object: what its key holds, and what the bucket lets others do
 //! by its policy, its ACL, those of its objects, and the seed file.
 
+mod acl;
+
 use std::sync::Arc;
 
 use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
-use crate::auth::acl::{Acl, Permission};
+use crate::auth::acl::Acl;
+use crate::auth::authorize::acl::{acl_allows, is_of_object};
 use crate::auth::directory::DirectoryRequest;
 use crate::auth::policy::{self, Effect, Policy, PolicyRequest, PublicAccessBlock, access_point};
 use crate::auth::session::DirectoryAccess;
@@ -21,7 +24,7 @@ use crate::store::key::Key;
 use crate::store::lock;
 use crate::store::lookup::locate;
 use crate::store::open_upload;
-use crate::store::tables::{ACCOUNTS, BUCKET_CONFIGS, BUCKETS};
+use crate::store::tables::{BUCKET_CONFIGS, BUCKETS};
 use crate::store::version::ObjectVersion;
 
 const PUT_TAGS: &str = "store:PutObjectTagging";
@@ -394,82 +397,6 @@ fn began_upload(
         Err(Error::NoSuchUpload { .. }) => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// Tells whether the object's own list says who has `permission`, whoever owns the bucket.
-fn is_of_object(permission: &str) -> bool {
-    matches!(acl_permission(permission), Some((true, _)))
-}
-
-/// The grant that gives a permission, and whether it is the object's list that has it.
-fn acl_permission(permission: &str) -> Option<(bool, Permission)> {
-    Some(match permission {
-        "store:ListBucket" | "store:ListBucketVersions" => (false, Permission::Read),
-        "store:PutObject" | "store:DeleteObject" => (false, Permission::Write),
-        "store:GetBucketAcl" => (false, Permission::ReadAcp),
-        "store:PutBucketAcl" => (false, Permission::WriteAcp),
-        "store:GetObject"
-        | "store:GetObjectVersion"
-        | "store:GetObjectAttributes"
-        | "store:GetObjectVersionAttributes" => (true, Permission::Read),
-        "store:GetObjectAcl" | "store:GetObjectVersionAcl" => (true, Permission::ReadAcp),
-        "store:PutObjectAcl" | "store:PutObjectVersionAcl" => (true, Permission::WriteAcp),
-        _ => return None,
-    })
-}
-
-/// Tells whether the ACL of the bucket, or of the object, gives the permission.
-fn acl_allows(
-    access: &AccessRequest<'_>,
-    permission: &str,
-    bucket: &Bucket,
-    tx: &mut Tx<'_>,
-) -> Result<bool, Error> {
-    let Some((is_object, wanted)) = acl_permission(permission) else {
-        return Ok(false);
-    };
-    let (true, Some(key)) = (is_object, access.key) else {
-        return grants(access, bucket, &bucket.acl, &bucket.owner, wanted, tx);
-    };
-    match object(access, bucket, key, tx)? {
-        Some(object) => {
-            // The owner of an object may always read and change its list; its bytes are a matter of the list alone.
-            let account = access.caller.account();
-            let owns = account.is_some_and(|account| account.id == object.owner);
-            let none = Acl::default();
-            let acl = object.data.as_ref().map_or(&none, |data| &data.acl);
-            Ok((owns && wanted != Permission::Read)
-                || grants(access, bucket, acl, &object.owner, wanted, tx)?)
-        }
-        // Only who may list learns that a key is absent.
-        None => Ok(owns(access.caller, bucket)
-            || is_public("store:ListBucket", bucket.public)
-            || acl_allows(access, "store:ListBucket", bucket, tx)?),
-    }
-}
-
-/// Tells whether a list gives what is wanted, where lists count at all.
-fn grants(
-    access: &AccessRequest<'_>,
-    bucket: &Bucket,
-    acl: &Acl,
-    owner: &str,
-    wanted: Permission,
-    tx: &mut Tx<'_>,
-) -> Result<bool, Error> {
-    if bucket.ownership == Ownership::BucketOwnerEnforced {
-        return Ok(false);
-    }
-    let is_ignored = access.point.is_some_and(|point| point.ignores_public_acls);
-    if acl.is_public() && is_ignored {
-        return Ok(false);
-    }
-    if acl.is_public() && PublicAccessBlock::of_bucket(tx, bucket.id)?.ignore_public_acls {
-        return Ok(false);
-    }
-    let account = ACCOUNTS.peek(tx, &owner.to_owned())?;
-    let canonical = account.map_or_else(|| owner.to_owned(), |account| account.canonical_id);
-    Ok(acl.allows(access.caller, &canonical, wanted))
 }
 
 fn object(
