@@ -17,7 +17,9 @@ pub(super) fn is_of_object(permission: &str) -> bool {
 /// The grant that gives a permission, and whether it is the object's list that has it.
 fn acl_permission(permission: &str) -> Option<(bool, Permission)> {
     Some(match permission {
-        "store:ListBucket" | "store:ListBucketVersions" => (false, Permission::Read),
+        "store:ListBucket" | "store:ListBucketVersions" | "store:ListBucketMultipartUploads" => {
+            (false, Permission::Read)
+        }
         "store:PutObject" | "store:DeleteObject" => (false, Permission::Write),
         "store:GetBucketAcl" => (false, Permission::ReadAcp),
         "store:PutBucketAcl" => (false, Permission::WriteAcp),
@@ -61,7 +63,8 @@ pub(super) fn acl_allows(
     }
 }
 
-/// Tells whether a list gives what is wanted, where lists count at all.
+/// Tells whether a list gives what is wanted, where lists count at all. A public one that is to be ignored counts as if none had been put: it
+/// lets nobody in, but does not shut its owner out.
 fn grants(
     access: &AccessRequest<'_>,
     bucket: &Bucket,
@@ -73,13 +76,11 @@ fn grants(
     if bucket.ownership == Ownership::BucketOwnerEnforced {
         return Ok(false);
     }
-    let is_ignored = access.point.is_some_and(|point| point.ignores_public_acls);
-    if acl.is_public() && is_ignored {
-        return Ok(false);
-    }
-    if acl.is_public() && PublicAccessBlock::of_bucket(tx, bucket.id)?.ignore_public_acls {
-        return Ok(false);
-    }
+    let by_point = access.point.is_some_and(|point| point.ignores_public_acls);
+    let is_ignored = acl.is_public()
+        && (by_point || PublicAccessBlock::of_bucket(tx, bucket.id)?.ignore_public_acls);
+    let none = Acl::default();
+    let acl = if is_ignored { &none } else { acl };
     let account = ACCOUNTS.peek(tx, &owner.to_owned())?;
     let canonical = account.map_or_else(|| owner.to_owned(), |account| account.canonical_id);
     Ok(acl.allows(access.caller, &canonical, wanted))

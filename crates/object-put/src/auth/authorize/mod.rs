@@ -338,7 +338,10 @@ pub fn check_permission(
     if signed && !access.caller.has_permission(permission) {
         return Err(Error::AccessDenied);
     }
-    let policy = evaluate_policy(access, permission, bucket, tx)?;
+    let policy = match evaluate_policy(access, permission, bucket, tx)? {
+        Some(Effect::Allow) if !is_given_by_policy(access, permission, bucket, tx)? => None,
+        effect => effect,
+    };
     let allowed = match policy {
         Some(Effect::Deny) => policy::is_never_denied(access.caller, permission, &bucket.owner),
         Some(Effect::Allow) => true,
@@ -360,6 +363,24 @@ pub fn check_permission(
         Some(point) => check_point(access, point, permission, bucket, tx),
         None => Ok(()),
     }
+}
+
+/// Tells whether the policy of a bucket can give a permission, which it can always deny: objects of another account than the bucket's are
+/// that account's to give, by their lists.
+fn is_given_by_policy(
+    access: &AccessRequest<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<bool, Error> {
+    let Some(key) = access.key.filter(|_| is_of_object(permission)) else {
+        return Ok(true);
+    };
+    if bucket.ownership == Ownership::BucketOwnerEnforced {
+        return Ok(true);
+    }
+    let object = object(access, bucket, key, tx)?;
+    Ok(object.is_none_or(|object| object.data.is_none() || object.owner == bucket.owner))
 }
 
 /// Checks that the access point lets the caller through too: by its policy, or because it is the caller's own.

@@ -1,0 +1,91 @@
+//! What lists, policies and conditions give beside each other, and to whom.
+
+mod service;
+
+use service::{Answer, Draft, NOW, OWNER, World};
+
+const OTHER: (&str, &str) = ("OTHER", "other");
+
+fn by(key: (&'static str, &'static str), method: &'static str, target: &str) -> Draft {
+    Draft { key, ..Draft::new(method, target, b"") }
+}
+
+async fn done(world: &World, draft: Draft) -> Answer {
+    let answer = world.send(&draft).await;
+    assert!(answer.status < 300, "{} {}: {}", draft.method, draft.target, answer.text());
+    answer
+}
+
+async fn put_policy(world: &World, bucket: &str, statement: &str) {
+    let document = format!(r#"{{"Version": "2012-10-17", "Statement": [{{{statement}}}]}}"#);
+    done(world, Draft::put(&format!("/{bucket}?policy"), document.as_bytes())).await;
+}
+
+async fn anonymous(world: &World, method: &str, target: &str) -> u16 {
+    world
+        .exchange(format!("{method} {target} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes())
+        .await
+        .status
+}
+
+#[tokio::test]
+async fn a_public_list_that_is_ignored_lets_nobody_in_and_does_not_shut_its_owner_out() {
+    let world = World::new(NOW).await;
+    done(&world, Draft::put("/bkt/mine", b"1").with("x-store-acl", "public-read")).await;
+    let put = Draft::put("/bkt/theirs", b"1").with("x-store-acl", "public-read");
+    done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
+    done(&world, Draft { key: OTHER, ..put }).await;
+    assert_eq!(anonymous(&world, "GET", "/bkt/mine").await, 200);
+    let block = b"<PublicAccessBlockConfiguration><IgnorePublicAcls>true</IgnorePublicAcls></PublicAccessBlockConfiguration>";
+    done(&world, Draft::put("/bkt?publicAccessBlock", block)).await;
+    for (key, target, status) in [
+        (OWNER, "/bkt/mine", 200),
+        (OTHER, "/bkt/mine", 403),
+        (OTHER, "/bkt/theirs", 200),
+        (OWNER, "/bkt/theirs", 403),
+        (OWNER, "/bkt", 200),
+        (OTHER, "/bkt", 403),
+    ] {
+        assert_eq!(world.send(&by(key, "GET", target)).await.status, status, "{key:?} {target}");
+    }
+    assert_eq!(anonymous(&world, "GET", "/bkt/mine").await, 403);
+}
+
+#[tokio::test]
+async fn a_policy_lets_nobody_read_what_another_account_owns_and_can_deny_it() {
+    let world = World::new(NOW).await;
+    let allow = r#""Effect": "Allow", "Principal": "*", "Action": ["s3:PutObject", "s3:GetObject", "s3:GetObjectAcl", "s3:PutObjectAcl"], "Resource": "arn:aws:s3:::bkt/*""#;
+    put_policy(&world, "bkt", allow).await;
+    done(&world, Draft::put("/bkt/mine", b"1")).await;
+    done(&world, Draft { key: OTHER, ..Draft::put("/bkt/theirs", b"1") }).await;
+    for (target, of_owner, of_other, of_anyone) in [
+        ("/bkt/mine", 200, 200, 200),
+        ("/bkt/mine?acl", 200, 200, 200),
+        ("/bkt/theirs", 403, 200, 403),
+        ("/bkt/theirs?acl", 403, 200, 403),
+    ] {
+        for (key, status) in [(OWNER, of_owner), (OTHER, of_other)] {
+            let answer = world.send(&by(key, "GET", target)).await;
+            assert_eq!(answer.status, status, "{key:?} {target}: {}", answer.text());
+        }
+        assert_eq!(anonymous(&world, "GET", target).await, of_anyone, "{target}");
+    }
+    let open = by(OWNER, "PUT", "/bkt/theirs?acl").with("x-store-acl", "public-read");
+    assert_eq!(world.send(&open).await.status, 403);
+    done(&world, Draft { key: OTHER, ..open }).await;
+    assert_eq!(anonymous(&world, "GET", "/bkt/theirs").await, 200);
+    put_policy(&world, "bkt", &allow.replace("Allow", "Deny")).await;
+    assert_eq!(world.send(&by(OTHER, "GET", "/bkt/theirs")).await.status, 403);
+}
+
+#[tokio::test]
+async fn who_may_read_a_bucket_by_its_list_sees_its_uploads_too() {
+    let world = World::new(NOW).await;
+    for (list, status) in [("private", 403), ("public-read", 200)] {
+        done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", list)).await;
+        for query in ["uploads", "versions", "list-type=2"] {
+            let target = format!("/bkt?{query}");
+            assert_eq!(anonymous(&world, "GET", &target).await, status, "{list} {query}");
+        }
+    }
+}
