@@ -5,6 +5,7 @@ mod service;
 use service::{Answer, Draft, NOW, OWNER, World};
 
 const OTHER: (&str, &str) = ("OTHER", "other");
+const WRITER: (&str, &str) = ("WRITER", "writer");
 
 fn by(key: (&'static str, &'static str), method: &'static str, target: &str) -> Draft {
     Draft { key, ..Draft::new(method, target, b"") }
@@ -88,4 +89,46 @@ async fn who_may_read_a_bucket_by_its_list_sees_its_uploads_too() {
             assert_eq!(anonymous(&world, "GET", &target).await, status, "{list} {query}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_condition_on_an_entity_tag_is_for_whom_may_read_the_object() {
+    let world = World::new(NOW).await;
+    let both = |more: &str| {
+        format!(
+            r#""Effect": "Allow", "Principal": "*", "Action": ["s3:PutObject", "s3:DeleteObject"{more}], "Resource": "arn:aws:s3:::enforced/*""#
+        )
+    };
+    let delete = |tag: &str| {
+        let body = format!("<Delete><Object><Key>k</Key><ETag>{tag}</ETag></Object></Delete>")
+            .into_bytes();
+        let sum = base64::Engine::encode(
+            &base64::engine::general_purpose::STANDARD,
+            crc32fast::hash(&body).to_be_bytes(),
+        );
+        Draft { key: OTHER, ..Draft::new("POST", "/enforced?delete", &body) }
+            .with("x-store-checksum-crc32", sum)
+    };
+    for (more, status, code) in
+        [("", 403, "AccessDenied"), (r#", "s3:GetObject""#, 412, "PreconditionFailed")]
+    {
+        put_policy(&world, "enforced", &both(more)).await;
+        done(&world, Draft::put("/enforced/k", b"1")).await;
+        let copy = by(OTHER, "PUT", "/enforced/k").with("x-store-copy-source", "/open/k");
+        done(&world, Draft::put("/open/k", b"1")).await;
+        for draft in [by(OTHER, "PUT", "/enforced/k"), by(OTHER, "DELETE", "/enforced/k"), copy] {
+            let method = draft.method;
+            let answer = world.send(&draft.with("if-match", "\"0\"")).await;
+            assert_eq!(answer.status, status, "{method} {more}: {}", answer.text());
+        }
+        let answer = world.send(&delete("0")).await;
+        assert_eq!(answer.element("Code").as_deref(), Some(code), "{}", answer.text());
+        // That there is an object is what a write without a condition tells too.
+        let create = by(OTHER, "PUT", "/enforced/k").with("if-none-match", "*");
+        assert_eq!(world.send(&create).await.status, 412);
+        done(&world, by(OTHER, "DELETE", "/enforced/k").with("if-match", "*")).await;
+    }
+    done(&world, Draft::put("/enforced/k", b"1")).await;
+    let draft = by(WRITER, "PUT", "/enforced/k").with("if-match", "\"0\"");
+    assert_eq!(world.send(&draft).await.status, 403);
 }

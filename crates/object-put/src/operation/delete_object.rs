@@ -5,7 +5,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::auth::authorize::{AccessRequest, check_delete, check_permission};
+use crate::auth::authorize::{AccessRequest, check_condition, check_delete, check_permission};
 use crate::body::body_headers::number;
 use crate::error::Error;
 use crate::operation::{Call, Progress, Reply, StepOutcome};
@@ -196,6 +196,7 @@ fn one(
     let key = Key::new(wanted.key.to_owned())?;
     let access = call.access(&key, wanted.version);
     check_delete(&access, call.bucket()?, tx)?;
+    check_condition(&access, wanted.conditions.tag, call.bucket()?, tx)?;
     let bypass = bypass(call, &access, tx)?;
     let outcome = delete(
         tx,

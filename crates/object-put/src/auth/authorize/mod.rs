@@ -67,6 +67,9 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
     let bucket = existing_bucket(access, tx)?;
     check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     check_target(access, &bucket, tx)?;
+    if ["store:PutObject", "store:DeleteObject"].contains(&access.permission) {
+        check_condition(access, access.fields.get("if-match")?.as_deref(), &bucket, tx)?;
+    }
     if access.writes_object && bucket.kind != BucketKind::Directory {
         // What a PUT brings along needs a permission of its own (spec §5.2).
         let has = |names: &[&str]| names.iter().any(|name| access.fields.has(name));
@@ -81,6 +84,24 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
         }
     }
     Ok(bucket)
+}
+
+/// Checks that who writes or deletes on the condition of an entity tag may read the object: the answer tells whether it has that tag.
+///
+/// # Errors
+/// [`Error::AccessDenied`]; those of the store.
+pub fn check_condition(
+    access: &AccessRequest<'_>,
+    tag: Option<&str>,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    match tag {
+        None | Some("*") => Ok(()),
+        // A session that may write may read too.
+        Some(_) if bucket.kind == BucketKind::Directory => Ok(()),
+        Some(_) => check_permission(access, of_version(access, "store:GetObject"), bucket, tx),
+    }
 }
 
 /// Checks that the caller may set what a write brings along: its key must hold the permission, and no policy may deny it. Whom a policy
