@@ -2,7 +2,7 @@
 
 mod service;
 
-use service::{Answer, Draft, NOW, OWNER, World};
+use service::{Answer, Draft, NOW, OWNER, PART_BYTES_MIN, World};
 
 const OTHER: (&str, &str) = ("OTHER", "other");
 const WRITER: (&str, &str) = ("WRITER", "writer");
@@ -131,4 +131,59 @@ async fn a_condition_on_an_entity_tag_is_for_whom_may_read_the_object() {
     done(&world, Draft::put("/enforced/k", b"1")).await;
     let draft = by(WRITER, "PUT", "/enforced/k").with("if-match", "\"0\"");
     assert_eq!(world.send(&draft).await.status, 403);
+}
+
+#[tokio::test]
+async fn each_part_is_judged_by_the_encryption_that_its_upload_was_begun_with() {
+    const MODE: &str = "x-store-server-side-encryption";
+    const KEY: &str = "x-store-server-side-encryption-kms-key-id";
+    let world = World::new(NOW).await;
+    let begin = Draft::new("POST", "/enforced/k?uploads", b"");
+    let id = "11111111-aaaa-4bbb-8ccc-000000000001";
+    let begun = [
+        done(&world, begin.clone()).await,
+        done(&world, begin.clone().with(MODE, "aws:kms").with(KEY, id)).await,
+    ];
+    let [plain, sealed] = begun.map(|answer| answer.element("UploadId").unwrap());
+    let deny = |condition: &str| {
+        format!(
+            r#""Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::enforced/*", "Condition": {{{condition}}}"#
+        )
+    };
+    let arn = format!("arn:aws:kms:us-east-1:111122223333:key/{id}");
+    for (condition, of_plain, of_sealed) in [
+        (r#""Null": {"s3:x-amz-server-side-encryption": "true"}"#.to_owned(), 200, 200),
+        (
+            r#""StringNotEquals": {"s3:x-amz-server-side-encryption": "aws:kms"}"#.to_owned(),
+            403,
+            200,
+        ),
+        (
+            format!(
+                r#""StringNotEquals": {{"s3:x-amz-server-side-encryption-aws-kms-key-id": "{arn}"}}"#
+            ),
+            403,
+            200,
+        ),
+        (r#""StringEquals": {"s3:x-amz-server-side-encryption": "AES256"}"#.to_owned(), 403, 200),
+    ] {
+        put_policy(&world, "enforced", &deny(&condition)).await;
+        for (upload, status) in [(&plain, of_plain), (&sealed, of_sealed)] {
+            let target = format!("/enforced/k?partNumber=1&uploadId={upload}");
+            let part = Draft::put(&target, &[7; PART_BYTES_MIN as usize]);
+            let answer = world.send(&part).await;
+            assert_eq!(answer.status, status, "{condition}: {}", answer.text());
+        }
+    }
+    let required = r#""Null": {"s3:x-amz-server-side-encryption": "true"}"#;
+    put_policy(&world, "enforced", &deny(required)).await;
+    assert_eq!(world.send(&begin).await.status, 403);
+    let target = format!("/enforced/k?partNumber=1&uploadId={sealed}");
+    let part = done(&world, Draft::put(&target, b"1")).await;
+    let tag = part.header("etag").unwrap();
+    let list = format!(
+        "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{tag}</ETag></Part></CompleteMultipartUpload>"
+    );
+    let target = format!("/enforced/k?uploadId={sealed}");
+    done(&world, Draft::new("POST", &target, list.as_bytes())).await;
 }

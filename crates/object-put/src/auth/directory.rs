@@ -151,6 +151,7 @@ impl DirectoryRequest<'_> {
             arrival: self.arrival,
             owner: &bucket.owner,
             tags: None,
+            upload: None,
             session_mode: mode.map(SessionMode::name),
             point: self.point.map(|point| (point, bucket.region.as_str())),
         }

@@ -198,6 +198,7 @@ pub fn policy(data: &[u8]) {
                 now: Timestamp::EPOCH,
             },
             tags: None,
+            upload: None,
             session_mode: None,
             point: None,
         });

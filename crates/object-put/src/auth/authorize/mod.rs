@@ -25,6 +25,7 @@ use crate::store::lock;
 use crate::store::lookup::locate;
 use crate::store::open_upload;
 use crate::store::tables::{BUCKET_CONFIGS, BUCKETS};
+use crate::store::upload::Upload;
 use crate::store::version::ObjectVersion;
 
 const PUT_TAGS: &str = "store:PutObjectTagging";
@@ -313,6 +314,10 @@ fn effect(
         _ => None,
     };
     let data = object.as_ref().and_then(|object| object.data.as_ref());
+    let upload = match policy.looks_at_encryption() {
+        true => named_upload(access, bucket, tx)?,
+        false => None,
+    };
     Ok(policy.evaluate(&PolicyRequest {
         caller: access.caller,
         permission,
@@ -323,6 +328,7 @@ fn effect(
         arrival: access.arrival,
         owner: &bucket.owner,
         tags: data.map(|data| &data.tags),
+        upload: upload.as_ref().map(|upload| &upload.encryption),
         session_mode: None,
         point: access.point.map(|point| (point, bucket.region.as_str())),
     }))
@@ -427,16 +433,25 @@ fn began_upload(
     tx: &mut Tx<'_>,
 ) -> Result<bool, Error> {
     let of_upload = ["store:AbortMultipartUpload", "store:ListMultipartUploadParts"];
-    let (Some(key), Some(account)) = (access.key, access.caller.account()) else {
+    let Some(account) = access.caller.account().filter(|_| of_upload.contains(&permission)) else {
         return Ok(false);
     };
-    if !of_upload.contains(&permission) {
-        return Ok(false);
-    }
-    let name = access.query.get("uploadId").unwrap_or_default();
+    let upload = named_upload(access, bucket, tx)?;
+    Ok(upload.is_some_and(|upload| upload.initiator.as_ref() == Some(&account.id)))
+}
+
+/// The upload in parts that a request names, if it is there.
+fn named_upload(
+    access: &AccessRequest<'_>,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<Option<Arc<Upload>>, Error> {
+    let (Some(key), Some(name)) = (access.key, access.query.get("uploadId")) else {
+        return Ok(None);
+    };
     match open_upload::find(tx, bucket.id, key, name) {
-        Ok(upload) => Ok(upload.initiator.as_ref() == Some(&account.id)),
-        Err(Error::NoSuchUpload { .. }) => Ok(false),
+        Ok(upload) => Ok(Some(upload)),
+        Err(Error::NoSuchUpload { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

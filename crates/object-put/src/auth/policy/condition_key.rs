@@ -1,7 +1,7 @@
 //! The values of a request that conditions can name.
 
 use crate::auth::account::Caller;
-use crate::auth::policy::PolicyRequest;
+use crate::auth::policy::{PolicyRequest, upload_encryption};
 use crate::auth::sigv4::{basic_time, header_time};
 use crate::request::dialect::{
     directory_action, global_condition_key, neutral_encryption, spec_header, without_action_prefix,
@@ -185,7 +185,6 @@ impl ConditionKey {
 
     /// Tells whether a fixed value of it keeps the world out.
     pub(super) fn narrows(&self) -> bool {
-        let key = "x-store-server-side-encryption-kms-key-id";
         match self {
             Self::SourceIp
             | Self::PrincipalAccount
@@ -194,7 +193,7 @@ impl ConditionKey {
             | Self::Unknown
             | Self::PointArn
             | Self::PointAccount => true,
-            Self::Header(name) => name == key,
+            Self::Header(name) => name == upload_encryption::KEY,
             _ => false,
         }
     }
@@ -242,7 +241,10 @@ impl ConditionKey {
             Self::PointAccount => request.point.map(|(point, _)| point.account.clone()),
             Self::PointOrigin => request.point.map(|_| "Internet".to_owned()),
             Self::Header(name) if self.is_of_encryption() => {
-                header(name).map(|value| neutral_encryption(&value))
+                match request.upload.filter(|_| upload_encryption::is_told_once(name)) {
+                    Some(encryption) => upload_encryption::value(encryption, name),
+                    None => header(name).map(|value| neutral_encryption(&value)),
+                }
             }
             Self::Header(name) => header(name).map(Into::into),
             Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),

@@ -10,6 +10,7 @@ mod condition_key;
 mod document;
 mod public_access;
 mod repeated_field;
+mod upload_encryption;
 mod variable;
 
 pub use public_access::PublicAccessBlock;
@@ -28,6 +29,7 @@ use crate::request::dialect::{directory_action, without_action_prefix};
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 use crate::store::access_point::AccessPoint;
+use crate::store::object_encryption::ObjectEncryption;
 use crate::store::tables::BUCKET_CONFIGS;
 use crate::store::tagging::Tags;
 
@@ -135,6 +137,8 @@ pub struct PolicyRequest<'a> {
     pub arrival: Arrival,
     /// The tags of the object that is there, where [`Policy::looks_at_tags`].
     pub tags: Option<&'a Tags>,
+    /// The encryption of the upload in parts that it is about, where [`Policy::looks_at_encryption`].
+    pub upload: Option<&'a ObjectEncryption>,
     /// The mode of the session that it asks for, where it asks for one.
     pub session_mode: Option<&'static str>,
     /// The access point that it came through, and its region.
@@ -159,6 +163,13 @@ impl Policy {
     pub fn looks_at_tags(&self) -> bool {
         let mut tests = self.statements.iter().flat_map(|own| &own.tests);
         tests.any(|test| matches!(test.subject, ConditionKey::ExistingTag(_)))
+    }
+
+    /// Tells whether a condition of it looks at how an object is to be encrypted.
+    #[must_use]
+    pub fn looks_at_encryption(&self) -> bool {
+        let mut tests = self.statements.iter().flat_map(|own| &own.tests);
+        tests.any(|test| test.subject.is_of_encryption())
     }
 
     /// Tells whether it allows anything to anyone, without a condition that names fixed callers or networks.
@@ -265,6 +276,7 @@ mod tests {
                 now: Timestamp::from_seconds(1_800_000_000),
             },
             tags: Some(&Tags::from_header("kind=open").unwrap()),
+            upload: None,
             session_mode: None,
             point: None,
         })
