@@ -187,3 +187,15 @@ async fn each_part_is_judged_by_the_encryption_that_its_upload_was_begun_with() 
     let target = format!("/enforced/k?uploadId={sealed}");
     done(&world, Draft::new("POST", &target, list.as_bytes())).await;
 }
+
+#[tokio::test]
+async fn a_part_cannot_choose_its_encryption() {
+    let world = World::new(NOW).await;
+    let answer = done(&world, Draft::new("POST", "/bkt/k?uploads", b"")).await;
+    let upload = answer.element("UploadId").unwrap();
+    let target = format!("/bkt/k?partNumber=1&uploadId={upload}");
+    let part = Draft::put(&target, b"1").with("x-store-server-side-encryption", "AES256");
+    let answer = world.send(&part).await;
+    let code = answer.element("Code").unwrap();
+    assert_eq!((answer.status, code.as_str()), (400, "InvalidArgument"), "{}", answer.text());
+}

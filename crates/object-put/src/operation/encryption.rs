@@ -173,6 +173,22 @@ impl EncryptionRequest {
     }
 }
 
+/// Refuses the header that tells how an object is to be encrypted, where nothing is left to choose: a read has the object as it is, a part the
+/// encryption that its upload was begun with.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub fn refuse_choice(fields: &Fields<'_>) -> Result<(), Error> {
+    match fields.get(MODE)? {
+        None => Ok(()),
+        Some(mode) => Err(Error::argument(
+            MODE,
+            Some(&mode),
+            "x-store-server-side-encryption header is not supported for this operation.",
+        )),
+    }
+}
+
 /// Checks that a caller may ask the key service to do this.
 ///
 /// # Errors

@@ -165,19 +165,6 @@ pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     answer(call, tx, &found.version, found.data()?)
 }
 
-/// Refuses the header that tells how an object is to be encrypted: a read cannot choose.
-fn refuse_encryption(call: &ReadCall<'_>) -> Result<(), Error> {
-    const MODE: &str = "x-store-server-side-encryption";
-    if let Some(mode) = call.fields.get(MODE)? {
-        return Err(Error::argument(
-            MODE,
-            Some(&mode),
-            "x-store-server-side-encryption header is not supported for this operation.",
-        ));
-    }
-    Ok(())
-}
-
 /// The object that a request is about, as encryption sees it.
 fn encrypted<'a>(
     call: &'a ReadCall<'_>,
@@ -198,7 +185,7 @@ fn answer(
     data: &ObjectData,
 ) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
-    refuse_encryption(call)?;
+    encryption::refuse_choice(call.fields)?;
     encrypted(call, data)?.check_head(call)?;
     let overrides = overrides(call)?;
     if let Freshness::NotModified = check_preconditions(call, object, data)? {

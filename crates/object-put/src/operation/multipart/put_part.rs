@@ -53,7 +53,7 @@ impl PartAdmission {
     /// Looks at the request and the upload, and refuses what can be refused before the body.
     ///
     /// # Errors
-    /// Those of [`check_of_uploads`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
+    /// Those of [`check_of_uploads`] and of [`encryption::refuse_choice`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
     /// `InvalidRequest` for a checksum of another algorithm than the upload's; those of opening the upload.
     pub fn decide(
         call: &Call<'_>,
@@ -73,6 +73,7 @@ impl PartAdmission {
     /// The upload and the number that a request names, which makes no condition.
     pub(super) fn named(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Arc<Upload>, u32), Error> {
         check_of_uploads(call.fields)?;
+        encryption::refuse_choice(call.fields)?;
         let number = part_number(call.query.get("partNumber"))?;
         Ok((named_upload(call, tx)?, number))
     }
