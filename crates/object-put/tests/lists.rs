@@ -199,3 +199,40 @@ async fn a_part_cannot_choose_its_encryption() {
     let code = answer.element("Code").unwrap();
     assert_eq!((answer.status, code.as_str()), (400, "InvalidArgument"), "{}", answer.text());
 }
+
+#[tokio::test]
+async fn where_lists_count_for_nothing_all_belongs_to_the_owner_of_the_bucket() {
+    let world = World::new(NOW).await;
+    let (main, other) = ("main", "other");
+    done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
+    let put = Draft::put("/bkt/k", b"1").with("x-store-acl", "public-read");
+    done(&world, Draft { key: OTHER, ..put }).await;
+    done(&world, by(OTHER, "POST", "/bkt/k?uploads")).await;
+    done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "private")).await;
+    for (ownership, owner, of_owner, of_other, of_anyone) in [
+        ("ObjectWriter", other, 403, 200, 200),
+        ("BucketOwnerEnforced", main, 200, 403, 403),
+        // The list and the owner were kept.
+        ("BucketOwnerPreferred", other, 403, 200, 200),
+    ] {
+        let rule = format!(
+            "<OwnershipControls><Rule><ObjectOwnership>{ownership}</ObjectOwnership></Rule></OwnershipControls>"
+        );
+        done(&world, Draft::put("/bkt?ownershipControls", rule.as_bytes())).await;
+        let list = by(OWNER, "GET", "/bkt/k?acl");
+        let answer = world.send(&list).await;
+        assert_eq!(answer.status, of_owner, "{ownership}");
+        assert_eq!(answer.text().matches("<Grant>").count(), usize::from(of_owner == 200));
+        let answer = world.send(&Draft { key: OTHER, ..list }).await;
+        assert_eq!(answer.status, of_other, "{ownership}");
+        assert_eq!(anonymous(&world, "GET", "/bkt/k").await, of_anyone, "{ownership}");
+        for query in ["list-type=2&fetch-owner=true", "versions", "uploads"] {
+            let listing = done(&world, by(OWNER, "GET", &format!("/bkt?{query}"))).await;
+            let owners = listing.element("Owner").unwrap();
+            assert!(
+                owners.contains(&format!("<DisplayName>{owner}")),
+                "{ownership} {query}: {owners}"
+            );
+        }
+    }
+}

@@ -169,9 +169,37 @@ impl<'c> Listing<'c> {
             };
             writer.element("Contents", |writer| {
                 writer.text("Key", self.encoded(key));
-                describe(writer, version, owners);
+                self.describe(writer, version, owners);
                 self.restoration(writer, version);
             });
+        }
+    }
+
+    /// The elements by which a listing describes an object, after its key.
+    fn describe(
+        &self,
+        writer: &mut XmlWriter,
+        version: &ObjectVersion,
+        owners: Option<&AccountDirectory>,
+    ) {
+        writer.text("LastModified", version.written());
+        if let Some(data) = &version.data {
+            writer.text("ETag", quoted(&data.etag));
+            if data.checksum_type != ChecksumType::Unknown {
+                writer.text("ChecksumAlgorithm", data.checksum.algorithm.row().name);
+                writer.text("ChecksumType", data.checksum_type.name());
+            }
+            writer.text("Size", data.size);
+        }
+        if let Some(directory) = owners {
+            let own =
+                self.call.bucket.map_or(&*version.owner, |bucket| bucket.owner_of(&version.owner));
+            writer.element("Owner", |writer| {
+                user_fields(writer, directory.canonical(own), directory);
+            });
+        }
+        if let Some(data) = &version.data {
+            writer.text("StorageClass", data.class.name());
         }
     }
 
@@ -213,27 +241,6 @@ fn shows_restorations(call: &ReadCall<'_>) -> Result<bool, Error> {
     match names.split(',').all(|name| name.trim() == "RestoreStatus") {
         true => Ok(true),
         false => Err(Error::argument(ATTRIBUTES, Some(&names), "Invalid attribute name specified")),
-    }
-}
-
-/// The elements by which a listing describes an object, after its key.
-fn describe(writer: &mut XmlWriter, version: &ObjectVersion, owners: Option<&AccountDirectory>) {
-    writer.text("LastModified", version.written());
-    if let Some(data) = &version.data {
-        writer.text("ETag", quoted(&data.etag));
-        if data.checksum_type != ChecksumType::Unknown {
-            writer.text("ChecksumAlgorithm", data.checksum.algorithm.row().name);
-            writer.text("ChecksumType", data.checksum_type.name());
-        }
-        writer.text("Size", data.size);
-    }
-    if let Some(directory) = owners {
-        writer.element("Owner", |writer| {
-            user_fields(writer, directory.canonical(&version.owner), directory);
-        });
-    }
-    if let Some(data) = &version.data {
-        writer.text("StorageClass", data.class.name());
     }
 }
 
@@ -347,7 +354,7 @@ pub fn versions(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
                 writer.text("Key", listing.encoded(key));
                 writer.text("VersionId", version.version);
                 writer.text("IsLatest", is_latest);
-                describe(writer, version, Some(&directory));
+                listing.describe(writer, version, Some(&directory));
                 listing.restoration(writer, version);
             });
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::AclContext;
+use crate::auth::acl::{Acl, AclContext};
 use crate::error::Error;
 use crate::operation::get_object::{find, find_unhidden, shown_version};
 use crate::operation::{Call, ReadCall, Reply};
-use crate::store::bucket::Bucket;
+use crate::store::bucket::{Bucket, Ownership};
 use crate::store::lock::{self, Retention};
 use crate::store::lookup::FoundVersion;
 use crate::store::lookup::account_directory;
@@ -87,8 +87,15 @@ pub fn delete_tagging(
 pub fn get_acl(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
     let directory = account_directory(tx)?;
-    let owner = directory.canonical(&found.version.owner);
-    let reply = Reply::xml(found.data()?.acl.document(call.dialect(), owner, &directory));
+    let bucket = call.bucket()?;
+    let owner = directory.canonical(bucket.owner_of(&found.version.owner));
+    let none = Acl::default();
+    // What was put there once is kept, and counts again where lists do.
+    let acl = match bucket.ownership {
+        Ownership::BucketOwnerEnforced => &none,
+        _ => &found.data()?.acl,
+    };
+    let reply = Reply::xml(acl.document(call.dialect(), owner, &directory));
     versioned(call, reply, &found)
 }
 
@@ -101,7 +108,7 @@ pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     let directory = account_directory(tx)?;
     let context = AclContext {
         directory: &directory,
-        owner: directory.canonical(&found.version.owner),
+        owner: directory.canonical(call.bucket()?.owner_of(&found.version.owner)),
         bucket_owner: directory.canonical(&call.bucket()?.owner),
         is_bucket: false,
     };

@@ -199,6 +199,16 @@ impl Bucket {
             deleting: false,
         }
     }
+
+    /// The account that owns what `writer` put into it: where lists count for nothing all belongs to the owner of the bucket, whenever it was
+    /// written.
+    #[must_use]
+    pub fn owner_of<'a>(&'a self, writer: &'a str) -> &'a str {
+        match self.ownership {
+            Ownership::BucketOwnerEnforced => &self.owner,
+            _ => writer,
+        }
+    }
 }
 
 /// Tells whether `name` is one of directory buckets alone.

@@ -50,7 +50,7 @@ pub(super) fn acl_allows(
         Some(object) => {
             // The owner of an object may always read and change its list; its bytes are a matter of the list alone.
             let account = access.caller.account();
-            let owns = account.is_some_and(|account| account.id == object.owner);
+            let owns = account.is_some_and(|account| account.id == bucket.owner_of(&object.owner));
             let none = Acl::default();
             let acl = object.data.as_ref().map_or(&none, |data| &data.acl);
             Ok((owns && wanted != Permission::Read)

@@ -33,13 +33,14 @@ pub fn parts(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         most => UPLOAD_PARTS.scan(tx, &span, most)?,
     };
     let directory = account_directory(tx)?;
+    let bucket = call.bucket()?;
     let next = rows.last().map_or(0, |((_, number), _)| *number);
     let namespace = call.dialect().names().namespace;
     let text = XmlWriter::document("ListPartsResult", namespace, |writer| {
         writer.text("Bucket", call.bucket_name);
         writer.text_if("Key", call.key);
         writer.text("UploadId", call.query.get(UPLOAD).unwrap_or_default());
-        write_accounts(writer, &upload, &directory);
+        write_accounts(writer, bucket, &upload, &directory);
         writer.text("StorageClass", upload.class.name());
         writer.text("PartNumberMarker", marker);
         writer.text("NextPartNumberMarker", next);

@@ -31,7 +31,8 @@ pub fn uploads(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
             return Err(Error::argument("encoding-type", Some(other), reason));
         }
     };
-    let bucket = call.bucket()?.id;
+    let own = call.bucket()?;
+    let bucket = own.id;
     let prefix = call.query.get("prefix").unwrap_or_default();
     let delimiter = call.query.get("delimiter").unwrap_or_default();
     let most = number(call, "max-uploads", PAGE_MAX)?;
@@ -60,7 +61,7 @@ pub fn uploads(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
             writer.element("Upload", |writer| {
                 writer.text("Key", encoded(key));
                 writer.text("UploadId", name(bucket, key, upload));
-                write_accounts(writer, upload, &directory);
+                write_accounts(writer, own, upload, &directory);
                 writer.text("StorageClass", upload.class.name());
                 writer.text("Initiated", initiated.rfc3339_millis());
                 if let Some(begun) = upload.checksum {

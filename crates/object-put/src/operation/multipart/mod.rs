@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::operation::ReadCall;
 use crate::operation::encryption::EncryptedObject;
 use crate::request::xml::XmlWriter;
+use crate::store::bucket::Bucket;
 use crate::store::open_upload;
 use crate::store::part_list::PARTS_MAX;
 use crate::store::upload::Upload;
@@ -55,10 +56,16 @@ pub fn part_number(text: Option<&str>) -> Result<u32, Error> {
     })
 }
 
-/// Writes who began an upload, and who will own its object.
-fn write_accounts(writer: &mut XmlWriter, upload: &Upload, directory: &AccountDirectory) {
-    let initiator = upload.initiator.as_ref().unwrap_or(&upload.owner);
-    for (element, account) in [("Initiator", initiator), ("Owner", &upload.owner)] {
+/// Writes who began an upload to `bucket`, and who will own its object.
+fn write_accounts(
+    writer: &mut XmlWriter,
+    bucket: &Bucket,
+    upload: &Upload,
+    directory: &AccountDirectory,
+) {
+    let owner = bucket.owner_of(&upload.owner);
+    let initiator = upload.initiator.as_deref().unwrap_or(owner);
+    for (element, account) in [("Initiator", initiator), ("Owner", owner)] {
         writer.element(element, |writer| {
             user_fields(writer, directory.canonical(account), directory);
         });
