@@ -2,7 +2,12 @@
 
 mod service;
 
+use std::sync::Arc;
+
 use service::{Answer, Draft, NOW, OWNER, PART_BYTES_MIN, World};
+use triptych_core::blobs::MemoryBlobs;
+use triptych_core::id::SeededIds;
+use triptych_core::kv::Memory;
 
 const OTHER: (&str, &str) = ("OTHER", "other");
 const WRITER: (&str, &str) = ("WRITER", "writer");
@@ -233,6 +238,48 @@ async fn where_lists_count_for_nothing_all_belongs_to_the_owner_of_the_bucket() 
                 owners.contains(&format!("<DisplayName>{owner}")),
                 "{ownership} {query}: {owners}"
             );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_new_bucket_brings_along_has_permissions_of_its_own() {
+    let tags = "<CreateBucketConfiguration><Tags><Tag><Key>a</Key><Value>1</Value></Tag></Tags></CreateBucketConfiguration>";
+    let ownership = ("x-store-object-ownership", "ObjectWriter");
+    for (headers, body, permissions) in [
+        (&[][..], "", ""),
+        (&[("x-store-acl", "private")], "", ""),
+        (&[ownership], "", "PutBucketOwnershipControls"),
+        (
+            &[ownership, ("x-store-acl", "public-read")],
+            "",
+            "PutBucketOwnershipControls PutBucketAcl",
+        ),
+        (
+            &[("x-store-bucket-object-lock-enabled", "true")],
+            "",
+            "PutBucketObjectLockConfiguration PutBucketVersioning",
+        ),
+        (&[], tags, "TagResource"),
+    ] {
+        let all: Vec<_> = permissions.split_whitespace().collect();
+        // Each of them is needed, and no other.
+        for lacking in 0..=all.len() {
+            let mut allow: Vec<_> = vec!["\"store:CreateBucket\"".to_owned()];
+            let held = all.iter().enumerate().filter(|(place, _)| *place != lacking);
+            allow.extend(held.map(|(_, name)| format!("\"store:{name}\"")));
+            let seed = format!(
+                r#"{{"publicAccessBlock": false, "accounts": [{{"id": "111122223333", "displayName": "main", "keys": [
+                    {{"accessKeyId": "MAKER", "secretAccessKey": "maker", "allow": [{}]}}]}}]}}"#,
+                allow.join(", ")
+            );
+            let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+            let world = World::seeded(Arc::new(Memory::new()), blobs, &seed).await;
+            let draft = Draft { key: ("MAKER", "maker"), ..Draft::put("/new", body.as_bytes()) };
+            let draft = headers.iter().fold(draft, |draft, (name, value)| draft.with(name, *value));
+            let answer = world.send(&draft).await;
+            let status = if lacking == all.len() { 200 } else { 403 };
+            assert_eq!(answer.status, status, "{allow:?}: {}", answer.text());
         }
     }
 }

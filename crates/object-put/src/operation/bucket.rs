@@ -21,6 +21,8 @@ use crate::store::upload::{UploadEnd, due};
 
 /// The region whose buckets may be made again by who owns them, as in the real service.
 const OLDEST_REGION: &str = "us-east-1";
+/// The header that says whether lists count in a new bucket.
+const OWNERSHIP: &str = "x-store-object-ownership";
 /// The most configurations that a bucket has.
 const BUCKET_CONFIGS_MAX: usize = 100;
 
@@ -45,6 +47,7 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     let ownership = ownership(call)?;
     let object_lock = object_lock(call)?;
     check_namespace(call)?;
+    check_brought(call, object_lock, tags.is_some())?;
     let acl = acl(call, tx, &account.canonical_id, ownership)?;
     let created = Reply::empty(200).with("location", format!("/{name}"));
     if let Some(bucket) = BUCKETS.get(tx, &name)? {
@@ -73,6 +76,24 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         BUCKET_CONFIGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
     }
     Ok(created)
+}
+
+/// Checks that the caller may set what a new bucket brings along: each has a permission of its own, as when it is set later.
+fn check_brought(call: &Call<'_>, has_lock: bool, has_tags: bool) -> Result<(), Error> {
+    // A private list is what every bucket has.
+    let is_private = call.fields.get("x-store-acl")?.as_deref() == Some("private");
+    let brought = [
+        ("store:PutBucketAcl", Acl::is_named(call.fields) && !is_private),
+        ("store:PutBucketOwnershipControls", call.fields.has(OWNERSHIP)),
+        ("store:PutBucketObjectLockConfiguration", has_lock),
+        ("store:PutBucketVersioning", has_lock),
+        ("store:TagResource", has_tags),
+    ];
+    let mut needed = brought.iter().filter(|(_, is_brought)| *is_brought);
+    match needed.all(|(permission, _)| call.caller.has_permission(permission)) {
+        true => Ok(()),
+        false => Err(Error::AccessDenied),
+    }
 }
 
 /// Checks that a session, if the request is sent in one, is of the bucket that it would make: stock clients that are given an endpoint ask for
@@ -203,12 +224,11 @@ fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
 }
 
 fn ownership(call: &Call<'_>) -> Result<Ownership, Error> {
-    const NAME: &str = "x-store-object-ownership";
-    match call.fields.get(NAME)? {
+    match call.fields.get(OWNERSHIP)? {
         None => Ok(call.settings.ownership),
         Some(name) => Ownership::parse(&name).ok_or_else(|| {
             let reason = format!("Invalid x-store-object-ownership header: {name}");
-            Error::argument(NAME, None, reason)
+            Error::argument(OWNERSHIP, None, reason)
         }),
     }
 }
