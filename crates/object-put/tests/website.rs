@@ -65,6 +65,36 @@ async fn a_browser_is_shown_pages_and_led_on() {
 }
 
 #[tokio::test]
+async fn a_visitor_who_may_read_but_not_list_is_led_to_a_folder_too() {
+    let world = World::new(NOW).await;
+    let policy = r#"{"Statement": {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject",
+        "Resource": ["arn:aws:s3:::enforced/pages*"]}}"#;
+    for (target, body) in [
+        ("/enforced?website", WEBSITE),
+        ("/enforced?policy", policy),
+        ("/enforced/pages/index.html", "pages"),
+        ("/enforced/held/index.html", "held"),
+        ("/enforced/pages/shut", "a page"),
+        ("/enforced/pages/shut/index.html", "a folder"),
+    ] {
+        let answer = world.send(&Draft::put(target, body.as_bytes())).await;
+        assert!(answer.status < 300, "{target}: {}", answer.text());
+    }
+    for (path, status, location) in [
+        ("/pages", 302, "/pages/"),
+        ("/pages/shut", 200, ""),
+        // There is nothing, or nothing that the visitor may read.
+        ("/none", 403, ""),
+        ("/held", 403, ""),
+    ] {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: enforced.web.example\r\n\r\n");
+        let answer = world.exchange(request.as_bytes()).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        assert_eq!(answer.header("location").unwrap_or_default(), location, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_website_takes_nothing_and_hides_what_is_not_public() {
     let world = world().await;
     for method in ["PUT", "POST", "DELETE"] {

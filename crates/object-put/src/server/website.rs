@@ -25,7 +25,7 @@ use crate::server::request::{ParsedRequest, arrival};
 use crate::server::request_plan::{self, Named};
 use crate::server::state::ObjectPut;
 use crate::store::key::Key;
-use crate::store::tables::BUCKETS;
+use crate::store::tables::{BUCKETS, CURRENT};
 use crate::website::fault_page::FaultPage;
 use crate::website::routing::{PageRequest, Redirect, Way};
 use crate::website::{Pages, Website};
@@ -126,7 +126,7 @@ impl ObjectPut {
         if let Some(redirect) = pages.way_of_fault(row.status, &visit.page) {
             return visit.redirect(&redirect);
         }
-        if row.status == 404
+        if self.is_absent(visit)
             && let Some(folder) = pages.folder_page(visit.page.key)
             && self.page(visit, &folder, false).await.is_ok()
         {
@@ -145,6 +145,17 @@ impl ObjectPut {
             Ok(response) => response,
             Err(of_error_page) => visit.fault_page(&error, Some(&of_error_page)),
         }
+    }
+
+    /// Tells whether there is no object where a visit leads: the fault does not tell it to whom may read but not list. What cannot be read is no
+    /// reason to lead anywhere.
+    fn is_absent(&self, visit: &Visit<'_>) -> bool {
+        let mut tx = Tx::new(&*self.0.store);
+        let Ok(Some(bucket)) = BUCKETS.peek(&mut tx, &visit.bucket.to_owned()) else {
+            return false;
+        };
+        let place = (bucket.id, visit.page.key.as_bytes().to_vec());
+        CURRENT.peek(&mut tx, &place).is_ok_and(|current| current.is_none())
     }
 
     /// An object as a page, or the way that it leads; `is_own` if it is the one that was asked for, and not another in its place.
