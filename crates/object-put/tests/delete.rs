@@ -37,6 +37,18 @@ fn zonal_delete_objects(document: &str) -> Draft {
 }
 
 #[tokio::test]
+async fn what_is_named_twice_is_deleted_and_answered_once() {
+    let world = World::new(NOW).await;
+    let document = "<Delete><Object><Key>k</Key></Object><Object><Key>k</Key></Object><Object><Key>l</Key></Object><Object><Key>k</Key><VersionId>null</VersionId></Object></Delete>";
+    let digest = STANDARD.encode(Md5::digest(document.as_bytes()));
+    let draft = Draft::new("POST", "/versioned?delete", document.as_bytes());
+    let answer = world.send(&draft.with("content-md5", digest)).await;
+    assert_eq!(answer.text().matches("<Deleted>").count(), 3, "{}", answer.text());
+    let versions = world.fetch("/versioned?versions").await.text();
+    assert_eq!(versions.matches("<DeleteMarker>").count(), 2, "{versions}");
+}
+
+#[tokio::test]
 async fn a_directory_bucket_deletes_what_has_the_size_and_the_time_that_were_named() {
     let world = World::new(NOW).await;
     let (right, wrong) = (NOW.http_date(), "Sat, 01 Jan 2000 00:00:00 GMT");

@@ -1,5 +1,7 @@
 //! `DeleteObject`, and `DeleteObjects` in steps that one batch holds.
 
+use std::collections::HashSet;
+
 use triptych_core::error::Coded as _;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -88,6 +90,7 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
 }
 
 /// One key of a `DeleteObjects`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Wanted<'d> {
     key: &'d str,
     version: Option<&'d str>,
@@ -154,10 +157,13 @@ pub fn objects(
     let document = Element::parse(call.body, "Delete")?;
     document.has_only(&["Quiet"], &["Object"])?;
     let quiet = document.text_of("Quiet") == Some("true");
-    let wanted = document.all("Object").map(Wanted::of).collect::<Result<Vec<_>, Error>>()?;
+    let mut wanted = document.all("Object").map(Wanted::of).collect::<Result<Vec<_>, Error>>()?;
     if wanted.is_empty() || wanted.len() > KEYS_MAX {
         return Err(Error::MalformedXml);
     }
+    // What is named twice is deleted once, and answered once, as in the real service.
+    let mut seen = HashSet::new();
+    wanted.retain(|wanted| seen.insert(*wanted));
     // Before any of them is deleted.
     check_conditions(call, |header| {
         wanted.iter().any(|wanted| match header {

@@ -39,7 +39,7 @@ pub struct DeleteRequest<'a> {
 }
 
 /// Conditions of a delete: those that are named hold, or nothing is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DeleteConditions<'a> {
     /// The entity tag of the object.
     pub tag: Option<&'a str>,
