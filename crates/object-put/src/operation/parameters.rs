@@ -8,6 +8,7 @@ use crate::error::{Error, UPLOAD};
 use crate::operation::table::is_selector;
 use crate::operation::{Operation, Run};
 use crate::request::dialect::sigv2;
+use crate::request::location::Target;
 use crate::request::query::Query;
 
 /// Parameters of signatures of the older scheme.
@@ -16,12 +17,13 @@ const OF_SIGNATURES: [&str; 3] = [sigv2::ACCESS_KEY, "Signature", "Expires"];
 /// Parameters that an operation takes beside its markers.
 #[rustfmt::skip] // A table: one set of operations a line.
 const TAKEN: &[(&[&str], &[&str])] = &[
-    (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold", "RestoreObject"], &["versionId"]),
+    (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold", "RestoreObject"], &[VERSION]),
     (&["UploadPart", "UploadPartCopy"], &[NUMBER]),
     (&["DeleteBucketAnalyticsConfiguration", "DeleteBucketIntelligentTieringConfiguration", "DeleteBucketInventoryConfiguration", "DeleteBucketMetricsConfiguration"], &["id"]),
 ];
 
 const NUMBER: &str = "partNumber";
+const VERSION: &str = "versionId";
 
 /// Refuses parameters that choose an operation each. They are named in the order of their letters, as in the real service.
 ///
@@ -44,8 +46,9 @@ pub fn check_selectors(method: &str, query: &Query) -> Result<(), Error> {
 /// or a header's.
 ///
 /// # Errors
-/// [`Error::ParameterNotImplemented`], which names it; of the number of a part and the upload that it belongs to, as in the real service,
-/// [`Error::InvalidArgument`] for the one without the other, [`Error::MethodNotAllowed`] for the other without the one.
+/// [`Error::ParameterNotImplemented`], which names it; as in the real service [`Error::InvalidArgument`] for a version of an object; of the
+/// number of a part and the upload that it belongs to [`Error::InvalidArgument`] for the one without the other,
+/// [`Error::MethodNotAllowed`] for the other without the one.
 pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), Error> {
     if !matches!(method, "PUT" | "POST" | "DELETE") || matches!(operation.run, Run::NotImplemented)
     {
@@ -68,7 +71,39 @@ pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), E
             let reason = "This operation does not accept partNumber without uploadId";
             Err(Error::argument(NUMBER, Some(NUMBER), reason))
         }
+        Some(VERSION) if operation.target == Target::Object => {
+            let reason = "This operation does not accept a version-id.";
+            Err(Error::argument(VERSION, query.get(VERSION), reason))
+        }
         Some(name) => Err(Error::ParameterNotImplemented { name: name.to_owned() }),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::table::named;
+
+    #[test]
+    fn a_write_that_makes_a_version_does_not_accept_one() {
+        let seen = |name: &str, query: &str| {
+            let operation = named(name).unwrap();
+            check(operation, operation.method, &Query::parse(query).unwrap())
+        };
+        for (name, query) in [
+            ("PutObject", "versionId=abc"),
+            ("CopyObject", "versionId=abc"),
+            ("CreateMultipartUpload", "uploads&versionId=abc"),
+            ("UploadPart", "partNumber=1&uploadId=u&versionId=abc"),
+            ("CompleteMultipartUpload", "uploadId=u&versionId=abc"),
+        ] {
+            let reason = "This operation does not accept a version-id.";
+            let refused = Error::argument(VERSION, Some("abc"), reason);
+            assert_eq!(seen(name, query), Err(refused), "{name}");
+        }
+        assert_eq!(seen("DeleteObject", "versionId=abc"), Ok(()));
+        let unknown = Error::ParameterNotImplemented { name: VERSION.to_owned() };
+        assert_eq!(seen("DeleteBucket", "versionId=abc"), Err(unknown));
     }
 }
