@@ -49,6 +49,34 @@ async fn what_is_named_twice_is_deleted_and_answered_once() {
 }
 
 #[tokio::test]
+async fn a_source_of_a_copy_that_a_delete_marker_hides_tells_of_it() {
+    let world = World::new(NOW).await;
+    world.store("/versioned/k", b"1").await;
+    let marker = world.send(&Draft::new("DELETE", "/versioned/k", b"")).await;
+    let marker = marker.header("x-amz-version-id").unwrap();
+    let begun = world.send(&Draft::new("POST", "/versioned/m?uploads", b"")).await;
+    let part = format!("/versioned/m?partNumber=1&uploadId={}", begun.element("UploadId").unwrap());
+    for target in ["/versioned/l", &part] {
+        let copy = async |source: &str| {
+            let source = format!("/versioned/k{source}");
+            world.send(&Draft::put(target, b"").with("x-store-copy-source", source)).await
+        };
+        let hidden = copy("").await;
+        assert_eq!(code(&hidden), is(404, "NoSuchKey"), "{target}");
+        assert_eq!(hidden.header("x-amz-delete-marker"), Some("true"), "{target}");
+        assert_eq!(hidden.header("x-amz-version-id"), Some(marker), "{target}");
+        let named = copy(&format!("?versionId={marker}")).await;
+        assert_eq!(code(&named), is(400, "InvalidRequest"), "{target}");
+        for id in ["", "abc"] {
+            let wrong = copy(&format!("?versionId={id}")).await;
+            assert_eq!(code(&wrong), is(400, "InvalidArgument"), "{target} {id}");
+            assert_eq!(wrong.element("ArgumentName").as_deref(), Some("x-amz-copy-source"));
+            assert_eq!(wrong.element("ArgumentValue").as_deref(), Some(id));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_directory_bucket_deletes_what_has_the_size_and_the_time_that_were_named() {
     let world = World::new(NOW).await;
     let (right, wrong) = (NOW.http_date(), "Sat, 01 Jan 2000 00:00:00 GMT");

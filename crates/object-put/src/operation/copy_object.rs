@@ -14,6 +14,7 @@ use crate::body::checksum::Algorithm;
 use crate::error::Error;
 use crate::operation::bucket_config;
 use crate::operation::encryption::EncryptedObject;
+use crate::operation::get_object::hidden;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
 use crate::operation::request_payer;
@@ -77,7 +78,10 @@ impl CopiedObject {
         let from = authorize_source(call, &source, tx)?;
         request_payer::check(call.operation, call.fields, call.caller, &from)?;
         let named = source.query.get("versionId");
-        let object = locate(tx, from.id, &source.key, named)?.version;
+        let object = match locate(tx, from.id, &source.key, named) {
+            Err(error) => return Err(source.refusal(error, &from, tx)?),
+            Ok(found) => found.version,
+        };
         let Some(data) = object.data.as_deref().cloned() else {
             return Err(Error::request(
                 "The source of a copy request may not specifically refer to a delete marker by version id.",
@@ -200,6 +204,23 @@ impl CopySource {
 }
 
 impl CopySource {
+    /// The refusal of a source that `error` did not find: a version is named in the header, and a delete marker that hides the key tells of
+    /// itself.
+    ///
+    /// # Errors
+    /// As reads of the store.
+    fn refusal(&self, error: Error, from: &Bucket, tx: &mut Tx<'_>) -> Result<Error, Error> {
+        Ok(match error {
+            Error::InvalidArgument { value, reason, .. } => {
+                Error::InvalidArgument { argument: SOURCE.into(), value, reason }
+            }
+            missing @ Error::NoSuchKey { .. } if from.versioning != Versioning::Off => {
+                hidden(tx, from.id, &self.key)?.unwrap_or(missing)
+            }
+            other => other,
+        })
+    }
+
     /// The same, read through the access point whose alias, or name where it is one to a directory bucket, stands where no bucket has the
     /// name.
     ///

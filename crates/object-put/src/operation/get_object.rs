@@ -61,7 +61,7 @@ pub fn find(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error>
 }
 
 /// The refusal for a key without a current object, if a delete marker hides it.
-fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Error> {
+pub(super) fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Error> {
     let span = NONCURRENT.span(&object_key(bucket, key));
     let (rows, _) = NONCURRENT.scan(tx, &span, 1)?;
     Ok(rows.first().map(|(_, newest)| Error::Deleted {
