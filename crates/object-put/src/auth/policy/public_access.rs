@@ -69,10 +69,13 @@ impl PublicAccessBlock {
     /// The block of a `PublicAccessBlockConfiguration` document; what it does not name is off.
     ///
     /// # Errors
-    /// [`Error::MalformedXml`].
+    /// [`Error::MalformedXml`]; `InvalidRequest` for one that names nothing.
     pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
         let root = Element::parse(body, "PublicAccessBlockConfiguration")?;
         root.has_only(&Self::default().fields().map(|(name, _)| name), &[])?;
+        if root.children.is_empty() {
+            return Err(Error::request("Must specify at least one configuration."));
+        }
         let flag = |name| match root.text_of(name) {
             None => Ok(false),
             Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
@@ -96,5 +99,25 @@ impl PublicAccessBlock {
             ("BlockPublicPolicy", self.block_public_policy),
             ("RestrictPublicBuckets", self.restrict_public_buckets),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_names_what_it_blocks() {
+        let read = |inner: &str| {
+            let text =
+                format!("<PublicAccessBlockConfiguration>{inner}</PublicAccessBlockConfiguration>");
+            PublicAccessBlock::from_xml(text.as_bytes())
+        };
+        let none = PublicAccessBlock::default();
+        let acls = PublicAccessBlock { block_public_acls: true, ..none };
+        assert_eq!(read("<BlockPublicAcls>TRUE</BlockPublicAcls>"), Ok(acls));
+        assert_eq!(read("<BlockPublicAcls>false</BlockPublicAcls>"), Ok(none));
+        assert_eq!(read("<BlockPublicAcls>yes</BlockPublicAcls>"), Err(Error::MalformedXml));
+        assert!(matches!(read(""), Err(Error::InvalidRequest { .. })));
     }
 }
