@@ -4,6 +4,8 @@ mod service;
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use service::{Answer, Draft, NOW, OWNER, PART_BYTES_MIN, World};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
@@ -25,6 +27,12 @@ async fn done(world: &World, draft: Draft) -> Answer {
 async fn put_policy(world: &World, bucket: &str, statement: &str) {
     let document = format!(r#"{{"Version": "2012-10-17", "Statement": [{{{statement}}}]}}"#);
     done(world, Draft::put(&format!("/{bucket}?policy"), document.as_bytes())).await;
+}
+
+fn delete_objects(bucket: &str, body: &str) -> Draft {
+    let sum = STANDARD.encode(crc32fast::hash(body.as_bytes()).to_be_bytes());
+    Draft::new("POST", &format!("/{bucket}?delete"), body.as_bytes())
+        .with("x-store-checksum-crc32", sum)
 }
 
 async fn anonymous(world: &World, method: &str, target: &str) -> u16 {
@@ -105,14 +113,8 @@ async fn a_condition_on_an_entity_tag_is_for_whom_may_read_the_object() {
         )
     };
     let delete = |tag: &str| {
-        let body = format!("<Delete><Object><Key>k</Key><ETag>{tag}</ETag></Object></Delete>")
-            .into_bytes();
-        let sum = base64::Engine::encode(
-            &base64::engine::general_purpose::STANDARD,
-            crc32fast::hash(&body).to_be_bytes(),
-        );
-        Draft { key: OTHER, ..Draft::new("POST", "/enforced?delete", &body) }
-            .with("x-store-checksum-crc32", sum)
+        let body = format!("<Delete><Object><Key>k</Key><ETag>{tag}</ETag></Object></Delete>");
+        Draft { key: OTHER, ..delete_objects("enforced", &body) }
     };
     for (more, status, code) in
         [("", 403, "AccessDenied"), (r#", "s3:GetObject""#, 412, "PreconditionFailed")]
@@ -280,6 +282,30 @@ async fn what_a_new_bucket_brings_along_has_permissions_of_its_own() {
             let answer = world.send(&draft).await;
             let status = if lacking == all.len() { 200 } else { 403 };
             assert_eq!(answer.status, status, "{allow:?}: {}", answer.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_lists_are_disabled_none_is_taken_but_the_full_control_of_the_owner() {
+    let world = World::new(NOW).await;
+    done(&world, Draft::put("/enforced/k", b"1")).await;
+    let shown = done(&world, by(OWNER, "GET", "/enforced?acl")).await;
+    for target in ["/enforced?acl", "/enforced/k?acl", "/enforced/new"] {
+        for (list, status) in [
+            ("bucket-owner-full-control", 200),
+            ("private", 400),
+            ("bucket-owner-read", 400),
+            ("public-read", 400),
+        ] {
+            let answer = world.send(&by(OWNER, "PUT", target).with("x-store-acl", list)).await;
+            assert_eq!(answer.status, status, "{target} {list}");
+            let code = answer.element("Code");
+            let expected = (status == 400).then_some("AccessControlListNotSupported");
+            assert_eq!(code.as_deref(), expected, "{target} {list}");
+        }
+        if target.ends_with("?acl") {
+            done(&world, Draft::put(target, &shown.body)).await;
         }
     }
 }

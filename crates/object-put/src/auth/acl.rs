@@ -9,6 +9,8 @@ use crate::request::fields::Fields;
 use crate::request::xml::{Element, XmlWriter};
 
 const ACL: &str = "x-store-acl";
+/// The canned list by which the owner of a bucket gets full control.
+pub const BUCKET_OWNER_FULL_CONTROL: &str = "bucket-owner-full-control";
 /// The most grants of a list.
 const GRANTS_MAX: usize = 100;
 /// The canonical id that `aws-exec-read` names: the service that reads machine images.
@@ -232,6 +234,16 @@ impl Acl {
         fields.has(ACL) || GRANT_HEADERS.iter().any(|(header, _)| fields.has(header))
     }
 
+    /// Tells whether a request may bring this list where lists are disabled: one that says no more than the full control of `owner`. Of the
+    /// canned lists that come to it only the one of that name is taken (spec §4), and `private` is not.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a header that is no text.
+    pub fn passes_where_disabled(&self, fields: &Fields<'_>, owner: &str) -> Result<bool, Error> {
+        let is_other = fields.get(ACL)?.is_some_and(|name| name != BUCKET_OWNER_FULL_CONTROL);
+        Ok(!is_other && self.entries(owner) == [full_control(owner)])
+    }
+
     /// The list of an `AccessControlPolicy` document.
     ///
     /// # Errors
@@ -335,8 +347,8 @@ fn canned(name: &str, context: &AclContext<'_>) -> Option<Acl> {
         "aws-exec-read" => vec![user(IMAGE_READER, Permission::Read)],
         "bucket-owner-read" if context.owner == context.bucket_owner => vec![],
         "bucket-owner-read" => vec![user(context.bucket_owner, Permission::Read)],
-        "bucket-owner-full-control" if context.owner == context.bucket_owner => vec![],
-        "bucket-owner-full-control" => vec![full_control(context.bucket_owner)],
+        BUCKET_OWNER_FULL_CONTROL if context.owner == context.bucket_owner => vec![],
+        BUCKET_OWNER_FULL_CONTROL => vec![full_control(context.bucket_owner)],
         "log-delivery-write" if context.is_bucket => {
             vec![group(LogDelivery, Permission::Write), group(LogDelivery, Permission::ReadAcp)]
         }

@@ -3,7 +3,7 @@
 use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
-use crate::auth::acl::{Acl, AclContext, full_control};
+use crate::auth::acl::{Acl, AclContext, BUCKET_OWNER_FULL_CONTROL};
 use crate::auth::policy::PublicAccessBlock;
 use crate::error::Error;
 use crate::request::fields::Fields;
@@ -27,9 +27,7 @@ pub fn of_put(
     let named = fields.get(ACL)?;
     let owner = match bucket.ownership {
         Ownership::BucketOwnerEnforced => &bucket.owner,
-        Ownership::BucketOwnerPreferred
-            if named.as_deref() == Some("bucket-owner-full-control") =>
-        {
+        Ownership::BucketOwnerPreferred if named.as_deref() == Some(BUCKET_OWNER_FULL_CONTROL) => {
             &bucket.owner
         }
         _ => writer,
@@ -47,9 +45,7 @@ pub fn of_put(
     };
     let acl = Acl::from_headers(fields, &context)?.unwrap_or_default();
     if bucket.ownership == Ownership::BucketOwnerEnforced {
-        // `private` comes to the same grants, but the real service takes only the one name.
-        let is_private = named.as_deref() == Some("private");
-        return match !is_private && acl.entries("") == [full_control(bucket_owner)] {
+        return match acl.passes_where_disabled(fields, bucket_owner)? {
             true => Ok((owner.to_owned(), Acl::default())),
             false => Err(Error::AccessControlListNotSupported),
         };

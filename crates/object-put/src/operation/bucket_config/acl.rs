@@ -52,8 +52,7 @@ pub fn of_put(call: &Call<'_>, tx: &mut Tx<'_>, context: &AclContext<'_>) -> Res
         (false, false) => Acl::from_xml(call.body, call.dialect(), context)?,
     };
     if bucket.ownership == Ownership::BucketOwnerEnforced {
-        let own = Acl::default().entries(context.owner);
-        return match acl.entries(context.owner) == own {
+        return match acl.passes_where_disabled(call.fields, context.owner)? {
             true => Ok(Acl::default()),
             false => Err(Error::AccessControlListNotSupported),
         };
