@@ -113,6 +113,24 @@ async fn a_scheme_that_nobody_knows_is_named_and_the_old_one_is_no_longer_taken(
 }
 
 #[tokio::test]
+async fn an_answer_without_a_body_tells_the_region_of_a_bucket_too() {
+    let world = World::new(NOW).await;
+    let told =
+        |answer: &Answer| (answer.status, answer.header("x-amz-bucket-region").map(str::to_owned));
+    let region = Some("us-east-1".to_owned());
+    let other = "authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/eu-west-1/s3/aws4_request, SignedHeaders=host, Signature=a";
+    for target in ["/bkt", "/bkt/k"] {
+        let head = format!("HEAD {target} HTTP/1.1\r\n{other}");
+        assert_eq!(told(&raw(&world, &head, "").await), (400, region.clone()), "{target}");
+    }
+    // Who may not look into a bucket.
+    let nobody = |target: &str| format!("HEAD {target} HTTP/1.1\r\nx-amz-request-payer: none");
+    assert_eq!(told(&raw(&world, &nobody("/bkt"), "").await), (403, region));
+    assert_eq!(told(&raw(&world, &nobody("/bkt/k"), "").await), (403, None));
+    assert_eq!(told(&raw(&world, &nobody("/nowhere"), "").await), (404, None));
+}
+
+#[tokio::test]
 async fn a_question_across_origins_without_an_origin_is_a_bad_request_whoever_signs_it() {
     let world = World::new(NOW).await;
     for target in [

@@ -43,6 +43,10 @@ impl Error {
             Self::MethodNotAllowed { resource: UPLOAD, .. } => {
                 vec![field("allow", &"DELETE, POST, GET")]
             }
+            // An answer to HEAD has no body that could name it.
+            Self::AuthorizationHeaderMalformed { region, .. } => {
+                region.iter().map(|region| field("x-store-bucket-region", region)).collect()
+            }
             Self::InvalidRange { size, .. } => {
                 vec![field("content-range", &format!("bytes */{size}"))]
             }

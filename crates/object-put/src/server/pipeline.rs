@@ -111,7 +111,12 @@ impl ObjectPut {
                 if !head.headers.contains_key(http::header::EXPECT) {
                     drain_refused(&mut body).await;
                 }
-                (render::refusal(&error, dialect, &head.method, &id), dialect, operation)
+                let mut response = render::refusal(&error, dialect, &head.method, &id);
+                // Clients ask so for the region of a bucket that they may not look into.
+                if operation == "HeadBucket" && error == Error::AccessDenied {
+                    render::tell_region(&mut response, &self.0.settings.region, dialect);
+                }
+                (response, dialect, operation)
             }
         };
         self.finish(&head, &mut response, dialect, &id, now, read);

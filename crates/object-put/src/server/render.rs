@@ -67,6 +67,11 @@ pub(super) fn refusal(
     response
 }
 
+/// Adds the region of the bucket that an answer is about.
+pub(super) fn tell_region<B>(response: &mut Response<B>, region: &str, dialect: Dialect) {
+    append(response, vec![("x-store-bucket-region".into(), region.to_owned())], dialect);
+}
+
 /// Adds headers that have the spec's names.
 fn append<B>(
     response: &mut Response<B>,
