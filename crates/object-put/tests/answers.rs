@@ -288,6 +288,42 @@ async fn a_lock_without_content_is_malformed_before_the_bucket_is_looked_at() {
 }
 
 #[tokio::test]
+async fn a_body_that_the_default_of_a_bucket_locks_comes_with_a_digest_as_any_that_is_locked() {
+    let world = World::new(NOW).await;
+    let default = b"<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>GOVERNANCE</Mode><Days>1</Days></DefaultRetention></Rule></ObjectLockConfiguration>";
+    let begun = world.send(&Draft::new("POST", "/locked/m?uploads", b"")).await;
+    let hold =
+        Draft::new("POST", "/locked/h?uploads", b"").with("x-store-object-lock-legal-hold", "ON");
+    let held = world.send(&hold).await;
+    let [begun, held] = [(begun, "m"), (held, "h")].map(|(answer, key)| {
+        format!("/locked/{key}?partNumber=1&uploadId={}", answer.element("UploadId").unwrap())
+    });
+    let statuses = async |targets: [&str; 3]| {
+        let mut statuses = Vec::new();
+        for target in targets {
+            let put = Draft::put(target, b"abc");
+            let bare = world.send(&put).await;
+            let md5 =
+                world.send(&put.clone().with("content-md5", "kAFQmDzST7DWlj99KOF/cg==")).await;
+            let sum = world.send(&put.with("x-store-checksum-crc32", "NSRBwg==")).await;
+            let message = bare.element("Message").unwrap_or_default();
+            let kind = if target.contains('?') { "Put Part" } else { "Put Object" };
+            assert!(bare.status == 200 || message.contains(kind), "{target}: {message}");
+            statuses.push((bare.status, md5.status, sum.status));
+        }
+        statuses
+    };
+    let (free, asked) = ((200, 200, 200), (400, 200, 200));
+    assert_eq!(statuses(["/locked/k", &begun, &held]).await, [free, free, asked]);
+    assert_eq!(world.send(&Draft::put("/locked?object-lock", default)).await.status, 200);
+    assert_eq!(statuses(["/locked/k", &begun, &held]).await, [asked, asked, asked]);
+    for target in ["/locked/copy", &begun] {
+        let copy = Draft::put(target, b"").with("x-store-copy-source", "/locked/k");
+        assert_eq!(world.send(&copy).await.status, 200, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn tags_without_a_set_are_none() {
     let world = World::new(NOW).await;
     world.send(&Draft::put("/bkt/k", b"x").with("x-store-tagging", "a=1")).await;

@@ -13,7 +13,7 @@ use crate::operation::encryption::EncryptionRequest;
 use crate::request::encoded_word;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind, ZoneKind};
-use crate::store::lock::ObjectLock;
+use crate::store::lock::{ObjectLock, missing_digest};
 use crate::store::precondition::{Precondition, check_of_uploads, check_of_writes};
 use crate::store::tagging::Tags;
 use crate::store::version::{ContentHeaders, StorageClass};
@@ -320,6 +320,10 @@ impl PutHeaders {
         let metadata = metadata(fields)?;
         let default = bucket.default_retention;
         let lock = ObjectLock::from_headers(fields, bucket.object_lock, default, has_digest, now)?;
+        // The bucket's default locks it too; of a form, whose sender may not know of it, nothing is asked.
+        if !lock.is_none() && !has_digest && payload != Payload::File {
+            return Err(missing_digest("Put Object"));
+        }
         if !is_copy && payload != Payload::File {
             let proposed = body.length.ok_or(Error::MissingContentLength)?;
             if proposed > BODY_BYTES_MAX {

@@ -178,9 +178,7 @@ impl ObjectLock {
             return Err(missing_configuration());
         }
         if !lock.is_none() && !has_digest {
-            return Err(Error::request(
-                "Content-MD5 OR x-store-checksum- HTTP header is required for Put Object requests with Object Lock parameters",
-            ));
+            return Err(missing_digest("Put Object"));
         }
         let default = default.filter(|_| object_lock);
         Ok(Self { retention: retention.or_else(|| default.map(|default| default.from(now))), hold })
@@ -198,6 +196,14 @@ impl ObjectLock {
 #[must_use]
 pub fn missing_configuration() -> Error {
     Error::request("Bucket is missing Object Lock Configuration")
+}
+
+/// The refusal of a body that is to be locked and comes without a digest; `kind` is that of the request, in the real service's words.
+#[must_use]
+pub fn missing_digest(kind: &str) -> Error {
+    Error::request(format!(
+        "Content-MD5 OR x-store-checksum- HTTP header is required for {kind} requests with Object Lock parameters"
+    ))
 }
 
 /// The legal hold of a `LegalHold` document.

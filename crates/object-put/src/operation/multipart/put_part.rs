@@ -21,6 +21,7 @@ use crate::request::etag::quoted;
 use crate::request::fields::Fields;
 use crate::store::bucket::Bucket;
 use crate::store::key::Key;
+use crate::store::lock::missing_digest;
 use crate::store::object_encryption::KeyOpening;
 use crate::store::part_list::{ListedPart, Part, part_context};
 use crate::store::precondition::check_of_uploads;
@@ -49,12 +50,17 @@ pub struct PartAdmission {
     tag: Option<[u8; 16]>,
 }
 
+/// Tells whether the object of an upload will be locked: by what its upload was begun with, or by its bucket's default.
+fn is_to_be_locked(upload: &Upload, bucket: &Bucket) -> bool {
+    !upload.lock.is_none() || (bucket.object_lock && bucket.default_retention.is_some())
+}
+
 impl PartAdmission {
     /// Looks at the request and the upload, and refuses what can be refused before the body.
     ///
     /// # Errors
     /// Those of [`check_of_uploads`] and of [`encryption::refuse_choice`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
-    /// `InvalidRequest` for a checksum of another algorithm than the upload's; those of opening the upload.
+    /// `InvalidRequest` for a body without a digest that is to be locked, and for a checksum of another algorithm than the upload's; those of opening the upload.
     pub fn decide(
         call: &Call<'_>,
         payload: Payload,
@@ -86,6 +92,10 @@ impl PartAdmission {
         mut body: BodyHeaders,
         ids: &mut dyn Ids,
     ) -> Result<Self, Error> {
+        let has_digest = body.md5.is_some() || body.checksum != ChecksumPlan::Default;
+        if !has_digest && is_to_be_locked(&upload, call.bucket()?) {
+            return Err(missing_digest("Put Part"));
+        }
         let brings = (body.checksum != ChecksumPlan::Default).then(|| body.checksum.algorithm());
         let second = match (upload.checksum, brings) {
             (Some(begun), None) if begun.checksum_type.is_full_object() => {
