@@ -423,6 +423,19 @@ fn check_source_preconditions(
     Ok(())
 }
 
+/// Checks the bytes that are to be copied at once.
+///
+/// # Errors
+/// `InvalidRequest` for more than a body may have.
+pub(super) fn check_size(bytes: u64) -> Result<(), Error> {
+    match bytes > BODY_BYTES_MAX {
+        true => Err(Error::request(format!(
+            "The specified copy source is larger than the maximum allowable size for a copy source: {BODY_BYTES_MAX}"
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// The headers that the copied body must match: as long as the source, with the checksum that is asked for or that the source has.
 fn body_headers(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error> {
     const NAME: &str = "x-store-checksum-algorithm";
@@ -434,9 +447,7 @@ fn body_headers(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error
             )
         })?,
     };
-    if data.size > BODY_BYTES_MAX {
-        return Err(Error::EntityTooLarge { proposed: data.size, most: BODY_BYTES_MAX });
-    }
+    check_size(data.size)?;
     // The copy must have the source's own checksum where the algorithm stays: a damaged source is found here.
     let is_own = algorithm == data.checksum.algorithm && data.checksum_type.is_full_object();
     let checksum = match is_own {
@@ -457,6 +468,12 @@ mod tests {
         let source = CopySource::read(header, Dialect::Amz, "10.0.0.1:7802", &hosts)?;
         let version = source.query.get("versionId").map(str::to_owned);
         Ok((source.bucket, source.key.to_string(), version))
+    }
+
+    #[test]
+    fn a_source_that_is_too_large_for_one_copy_is_an_invalid_request() {
+        assert_eq!(check_size(BODY_BYTES_MAX), Ok(()));
+        assert!(matches!(check_size(BODY_BYTES_MAX + 1), Err(Error::InvalidRequest { .. })));
     }
 
     #[test]

@@ -10,10 +10,9 @@ use crate::auth::payload::Payload;
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Digested;
 use crate::error::Error;
-use crate::operation::copy_object::CopiedObject;
+use crate::operation::copy_object::{CopiedObject, check_size};
 use crate::operation::multipart::part_number;
 use crate::operation::multipart::put_part::PartAdmission;
-use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
 use crate::request::fields::Fields;
@@ -48,11 +47,7 @@ impl PartCopyAdmission {
             bytes.bytes = range(&header, bytes.bytes.end)?;
         }
         let length = bytes.bytes.end - bytes.bytes.start;
-        if length > BODY_BYTES_MAX {
-            return Err(Error::request(format!(
-                "The specified copy source is larger than the maximum allowable size for a copy source: {BODY_BYTES_MAX}"
-            )));
-        }
+        check_size(length)?;
         let algorithm = upload.checksum_of_object().algorithm;
         let body = BodyHeaders {
             payload: Payload::Unsigned,
