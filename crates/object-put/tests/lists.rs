@@ -141,6 +141,25 @@ async fn a_condition_on_an_entity_tag_is_for_whom_may_read_the_object() {
 }
 
 #[tokio::test]
+async fn a_policy_that_asks_for_a_condition_of_deletes_sees_it_in_each_of_many_keys() {
+    let world = World::new(NOW).await;
+    let deny = r#""Effect": "Deny", "Principal": "*", "Action": "s3:DeleteObject", "Resource": "arn:aws:s3:::enforced/*", "Condition": {"Null": {"s3:if-match": "true"}}"#;
+    put_policy(&world, "enforced", deny).await;
+    let tag =
+        done(&world, Draft::put("/enforced/k", b"1")).await.header("etag").unwrap().to_owned();
+    done(&world, Draft::put("/enforced/l", b"1")).await;
+    assert_eq!(world.send(&by(OWNER, "DELETE", "/enforced/k")).await.status, 403);
+    let body = format!(
+        "<Delete><Object><Key>k</Key><ETag>{tag}</ETag></Object><Object><Key>l</Key></Object></Delete>"
+    );
+    let answer = done(&world, delete_objects("enforced", &body)).await;
+    assert_eq!(answer.text().matches("<Deleted>").count(), 1, "{}", answer.text());
+    assert_eq!(answer.element("Code").as_deref(), Some("AccessDenied"), "{}", answer.text());
+    assert_eq!(world.fetch("/enforced/k").await.status, 404);
+    done(&world, by(OWNER, "DELETE", "/enforced/l").with("if-match", tag)).await;
+}
+
+#[tokio::test]
 async fn each_part_is_judged_by_the_encryption_that_its_upload_was_begun_with() {
     const MODE: &str = "x-store-server-side-encryption";
     const KEY: &str = "x-store-server-side-encryption-kms-key-id";

@@ -148,6 +148,7 @@ impl DirectoryRequest<'_> {
             fields: self.fields,
             query: self.query,
             version: None,
+            tag: None,
             arrival: self.arrival,
             owner: &bucket.owner,
             tags: None,

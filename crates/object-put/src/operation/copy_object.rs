@@ -379,6 +379,7 @@ fn access_to<'a>(call: &'a Call<'_>, source: &'a CopySource) -> AccessRequest<'a
         fields: call.fields,
         query: &source.query,
         version: source.query.get("versionId"),
+        tag: None,
         caller: call.caller,
         arrival: call.arrival,
         directory: Some(DirectoryAccess::Zonal(SessionMode::ReadOnly)),

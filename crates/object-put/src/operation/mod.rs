@@ -253,6 +253,7 @@ impl ReadCall<'_> {
             fields: self.fields,
             query: self.query,
             version,
+            tag: None,
             caller: self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

@@ -66,6 +66,7 @@ impl ParsedRequest<'_> {
             fields: &self.fields,
             query: self.query,
             version: self.query.get("versionId"),
+            tag: None,
             caller: &self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

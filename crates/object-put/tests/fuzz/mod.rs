@@ -191,6 +191,7 @@ pub fn policy(data: &[u8]) {
             fields: &fields,
             query: &query,
             version: None,
+            tag: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: true,

@@ -50,6 +50,8 @@ pub struct AccessRequest<'a> {
     pub query: &'a Query,
     /// The id of the version that it is about, where it names one.
     pub version: Option<&'a str>,
+    /// The entity tag that one of many keys is to have: a request on one alone has a header for it.
+    pub tag: Option<&'a str>,
     /// The sender.
     pub caller: &'a Caller,
     /// The way and the time in which it came.
@@ -325,6 +327,7 @@ fn effect(
         fields: access.fields,
         query: access.query,
         version: access.version,
+        tag: access.tag,
         arrival: access.arrival,
         owner: &bucket.owner,
         tags: data.map(|data| &data.tags),

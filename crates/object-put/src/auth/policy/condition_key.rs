@@ -62,6 +62,8 @@ pub(super) enum ConditionKey {
     PointOrigin,
 }
 
+const IF_MATCH: &str = "if-match";
+
 /// Names that no request has a value of here.
 const UNKNOWN: [&str; 15] = [
     "FederatedProvider",
@@ -104,7 +106,7 @@ const OF_THIS_SERVICE: [(&str, ConditionKey); 13] = [
     ("delimiter", ConditionKey::Parameter("delimiter")),
     ("max-keys", ConditionKey::Parameter("max-keys")),
     ("VersionId", ConditionKey::Version),
-    ("if-match", ConditionKey::Precondition("if-match")),
+    (IF_MATCH, ConditionKey::Precondition(IF_MATCH)),
     ("if-none-match", ConditionKey::Precondition("if-none-match")),
     ("ObjectCreationOperation", ConditionKey::ObjectCreation),
     ("RequestObjectTagKeys", ConditionKey::RequestTagKeys),
@@ -236,6 +238,7 @@ impl ConditionKey {
             Self::Parameter(name) => request.query.get(name).map(str::to_owned),
             Self::SessionMode => request.session_mode.map(str::to_owned),
             Self::Version => request.version.map(str::to_owned),
+            Self::Precondition(IF_MATCH) if request.tag.is_some() => request.tag.map(str::to_owned),
             Self::Precondition(name) => header(name).map(Into::into),
             Self::PointArn => request.point.map(|(point, region)| point.bare_arn(region)),
             Self::PointAccount => request.point.map(|(point, _)| point.account.clone()),

@@ -131,6 +131,8 @@ pub struct PolicyRequest<'a> {
     pub query: &'a Query,
     /// The id of the version that it is about, where it names one.
     pub version: Option<&'a str>,
+    /// The entity tag that it asks of one of many keys.
+    pub tag: Option<&'a str>,
     /// The account that owns the bucket.
     pub owner: &'a str,
     /// The way and the time in which it came.
@@ -269,6 +271,7 @@ mod tests {
             fields: &Fields::default(),
             query: &Query::parse(query).unwrap(),
             version: None,
+            tag: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: false,
