@@ -160,6 +160,30 @@ async fn a_policy_that_asks_for_a_condition_of_deletes_sees_it_in_each_of_many_k
 }
 
 #[tokio::test]
+async fn a_policy_sees_the_tags_that_a_document_brings() {
+    let world = World::new(NOW).await;
+    done(&world, Draft::put("/enforced/k", b"1")).await;
+    for (condition, of_good, of_bad) in [
+        (r#""StringEquals": {"s3:RequestObjectTag/kind": "good"}"#, 200, 403),
+        (r#""ForAllValues:StringEquals": {"s3:RequestObjectTagKeys": "kind"}"#, 200, 403),
+        (r#""Null": {"s3:RequestObjectTagKeys": "true"}"#, 403, 403),
+    ] {
+        let allow = format!(
+            r#""Effect": "Allow", "Principal": "*", "Action": "s3:PutObjectTagging", "Resource": "arn:aws:s3:::enforced/*", "Condition": {{{condition}}}"#
+        );
+        put_policy(&world, "enforced", &allow).await;
+        for (key, value, status) in [("kind", "good", of_good), ("other", "bad", of_bad)] {
+            let document = format!(
+                "<Tagging><TagSet><Tag><Key>{key}</Key><Value>{value}</Value></Tag></TagSet></Tagging>"
+            );
+            let draft = Draft::put("/enforced/k?tagging", document.as_bytes());
+            let answer = world.send(&Draft { key: OTHER, ..draft }).await;
+            assert_eq!(answer.status, status, "{condition} {key}: {}", answer.text());
+        }
+    }
+}
+
+#[tokio::test]
 async fn each_part_is_judged_by_the_encryption_that_its_upload_was_begun_with() {
     const MODE: &str = "x-store-server-side-encryption";
     const KEY: &str = "x-store-server-side-encryption-kms-key-id";

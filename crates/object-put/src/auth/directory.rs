@@ -149,6 +149,7 @@ impl DirectoryRequest<'_> {
             query: self.query,
             version: None,
             tag: None,
+            brought_tags: None,
             arrival: self.arrival,
             owner: &bucket.owner,
             tags: None,

@@ -254,6 +254,7 @@ impl ReadCall<'_> {
             query: self.query,
             version,
             tag: None,
+            tags: None,
             caller: self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

@@ -8,7 +8,7 @@ use triptych_core::kv::Tx;
 use crate::auth::acl::{Acl, AclContext};
 use crate::error::Error;
 use crate::operation::get_object::{find, find_unhidden, shown_version};
-use crate::operation::{Call, ReadCall, Reply};
+use crate::operation::{Call, Operation, ReadCall, Reply};
 use crate::store::bucket::{Bucket, Ownership};
 use crate::store::lock::{self, Retention};
 use crate::store::lookup::FoundVersion;
@@ -51,6 +51,15 @@ pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error>
     })?;
     let reply = Reply::xml(found.data()?.tags.document(namespace(call)));
     versioned(call, reply, &found)
+}
+
+/// The tags that the document of a request sets on an object, if it is one that does: policies look at them as at those of a header.
+#[must_use]
+pub fn brought_tags(operation: &Operation, document: &[u8]) -> Option<Tags> {
+    // What is no set of tags is refused where it would be set.
+    let tags =
+        (operation.name == "PutObjectTagging").then(|| Tags::from_xml(document, TagTarget::Object));
+    tags?.ok()
 }
 
 /// `PutObjectTagging`.

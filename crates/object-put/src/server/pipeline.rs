@@ -14,7 +14,7 @@ use triptych_core::kv::{self, KeyValue, Prefetch, Tx, run};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
-use crate::auth::authorize;
+use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::credentials::Credentials;
 use crate::auth::payload::Payload;
 use crate::auth::policy;
@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::operation::table::{is_subresource, route};
 use crate::operation::{Call, Operation, Progress, Read, Reply, Run, Step, StepOutcome};
 use crate::operation::{
-    access_point, directory_bucket, parameters, request_payer, session, strict,
+    access_point, directory_bucket, object_config, parameters, request_payer, session, strict,
 };
 use crate::request::arrival::Arrival;
 use crate::request::dialect::Dialect;
@@ -43,6 +43,7 @@ use crate::server::{render, response_cache, upload};
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::session_key;
 use crate::store::tables::BUCKETS;
+use crate::store::tagging::Tags;
 
 /// The most bytes of a body that is no object: XML and JSON documents.
 const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -351,8 +352,9 @@ impl ObjectPut {
             }
             Run::Write(handler) => {
                 let document = document(request, body).await?;
+                let tags = object_config::brought_tags(request.operation, &document);
                 run(&*request.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
-                    let bucket = self.authorize(request, tx)?;
+                    let bucket = self.authorize_with(request, tags.as_ref(), tx)?;
                     handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
                 .await
@@ -509,8 +511,18 @@ impl ObjectPut {
         request: &ParsedRequest<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        let bucket =
-            request.access().map(|access| authorize::authorize(&access, tx)).transpose()?;
+        self.authorize_with(request, None, tx)
+    }
+
+    /// As [`Self::authorize`], for a request whose document brings `tags`.
+    fn authorize_with(
+        &self,
+        request: &ParsedRequest<'_>,
+        tags: Option<&Tags>,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<Arc<Bucket>>, Error> {
+        let access = request.access().map(|access| AccessRequest { tags, ..access });
+        let bucket = access.map(|access| authorize::authorize(&access, tx)).transpose()?;
         if let Some(bucket) = &bucket {
             // Whether it goes is not decided yet: until then it is there for who reads, and nobody may write.
             if bucket.deleting && !matches!(request.operation.run, Run::Read(_)) {

@@ -67,6 +67,7 @@ impl ParsedRequest<'_> {
             query: self.query,
             version: self.query.get("versionId"),
             tag: None,
+            tags: None,
             caller: &self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

@@ -192,6 +192,7 @@ pub fn policy(data: &[u8]) {
             query: &query,
             version: None,
             tag: None,
+            brought_tags: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: true,

@@ -25,6 +25,7 @@ use crate::store::lock;
 use crate::store::lookup::locate;
 use crate::store::open_upload;
 use crate::store::tables::{BUCKET_CONFIGS, BUCKETS};
+use crate::store::tagging::Tags;
 use crate::store::upload::Upload;
 use crate::store::version::ObjectVersion;
 
@@ -52,6 +53,8 @@ pub struct AccessRequest<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that one of many keys is to have: a request on one alone has a header for it.
     pub tag: Option<&'a str>,
+    /// The tags that it brings in a document.
+    pub tags: Option<&'a Tags>,
     /// The sender.
     pub caller: &'a Caller,
     /// The way and the time in which it came.
@@ -328,6 +331,7 @@ fn effect(
         query: access.query,
         version: access.version,
         tag: access.tag,
+        brought_tags: access.tags,
         arrival: access.arrival,
         owner: &bucket.owner,
         tags: data.map(|data| &data.tags),

@@ -48,7 +48,7 @@ pub(super) enum ConditionKey {
     Header(String),
     /// A tag of the object that is there, by its key.
     ExistingTag(String),
-    /// A tag that the request brings in a header, by its key.
+    /// A tag that the request brings, by its key.
     RequestTag(String),
     /// The keys of all tags that it brings.
     RequestTagKeys,
@@ -256,7 +256,11 @@ impl ConditionKey {
     }
 }
 
+/// The tags that a request brings: in its document, or in a header.
 fn request_tags(request: &PolicyRequest<'_>) -> Option<Tags> {
+    if let Some(tags) = request.brought_tags {
+        return Some(tags.clone());
+    }
     Tags::from_header(&request.fields.get("x-store-tagging").ok().flatten()?).ok()
 }
 

@@ -133,6 +133,8 @@ pub struct PolicyRequest<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that it asks of one of many keys.
     pub tag: Option<&'a str>,
+    /// The tags that it brings in a document.
+    pub brought_tags: Option<&'a Tags>,
     /// The account that owns the bucket.
     pub owner: &'a str,
     /// The way and the time in which it came.
@@ -272,6 +274,7 @@ mod tests {
             query: &Query::parse(query).unwrap(),
             version: None,
             tag: None,
+            brought_tags: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: false,
