@@ -160,6 +160,25 @@ async fn a_policy_that_asks_for_a_condition_of_deletes_sees_it_in_each_of_many_k
 }
 
 #[tokio::test]
+async fn a_policy_is_a_matter_of_the_account_that_owns_the_bucket() {
+    let world = World::new(NOW).await;
+    let allow = r#""Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::enforced""#;
+    put_policy(&world, "enforced", allow).await;
+    for (method, query, status) in [
+        ("GET", "policy", 405),
+        ("PUT", "policy", 405),
+        ("DELETE", "policy", 405),
+        ("GET", "policyStatus", 200),
+        ("GET", "acl", 200),
+    ] {
+        let answer = world.send(&by(OTHER, method, &format!("/enforced?{query}"))).await;
+        assert_eq!(answer.status, status, "{method} {query}: {}", answer.text());
+    }
+    done(&world, by(OWNER, "DELETE", "/enforced?policy")).await;
+    assert_eq!(world.send(&by(OTHER, "PUT", "/enforced?policy")).await.status, 403);
+}
+
+#[tokio::test]
 async fn a_policy_sees_the_tags_that_a_document_brings() {
     let world = World::new(NOW).await;
     done(&world, Draft::put("/enforced/k", b"1")).await;

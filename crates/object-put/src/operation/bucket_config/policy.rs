@@ -15,11 +15,24 @@ fn policy_of(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {
     })
 }
 
+/// Refuses every account but the one that owns the bucket, whatever the policy lets it do: nobody else decides who may what.
+fn check_owner(call: &ReadCall<'_>) -> Result<(), Error> {
+    let owner = &call.bucket()?.owner;
+    match call.caller.account().is_some_and(|account| account.id == *owner) {
+        true => Ok(()),
+        false => Err(Error::MethodNotAllowed {
+            method: call.operation.method.to_owned(),
+            resource: "BUCKETPOLICY",
+        }),
+    }
+}
+
 /// `GetBucketPolicy`: the document as it was put.
 ///
 /// # Errors
-/// `NotConfigured`.
+/// `MethodNotAllowed` for another account than the bucket's; `NotConfigured`.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
+    check_owner(call)?;
     let policy = policy_of(call, tx)?;
     Ok(Reply::xml(policy.document).with("content-type", "application/json"))
 }
@@ -27,8 +40,9 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `PutBucketPolicy`.
 ///
 /// # Errors
-/// `MalformedPolicy`; `AccessDenied` for a public one where the bucket blocks those.
+/// `MethodNotAllowed` for another account than the bucket's; `MalformedPolicy`; `AccessDenied` for a public one where the bucket blocks those.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    check_owner(call)?;
     let policy = Policy::parse(call.body, call.bucket_name)?;
     policy.check_principals(&account_directory(tx)?)?;
     let block = PublicAccessBlock::of_bucket(tx, call.bucket()?.id)?;
@@ -42,8 +56,9 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
 /// `DeleteBucketPolicy`.
 ///
 /// # Errors
-/// Those of the way to it alone.
+/// `MethodNotAllowed` for another account than the bucket's.
 pub fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    check_owner(call)?;
     delete_config(call, tx, policy::CONFIG_NAME)
 }
 
