@@ -4,6 +4,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
+use crate::operation::encryption::check_kms;
 use crate::operation::list_objects::{limited, number};
 use crate::operation::multipart::create::with_abort;
 use crate::operation::multipart::{UPLOAD, named_upload, write_accounts};
@@ -12,6 +13,7 @@ use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
 use crate::store::list::PAGE_MAX;
 use crate::store::lookup::account_directory;
+use crate::store::object_encryption::ObjectEncryption;
 use crate::store::part_list::PARTS_MAX;
 use crate::store::tables::UPLOAD_PARTS;
 
@@ -20,9 +22,13 @@ const MARKER: &str = "part-number-marker";
 /// `ListParts`.
 ///
 /// # Errors
-/// `NoSuchUpload`; `InvalidArgument` for a parameter that is none.
+/// `NoSuchUpload`; those of [`check_kms`] for one with a key of a key service, as in the real service; `InvalidArgument` for a parameter that
+/// is none.
 pub fn parts(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let upload = named_upload(call, tx)?;
+    if matches!(upload.encryption, ObjectEncryption::KeyManagement(_)) {
+        check_kms(call.caller, &["kms:Decrypt"])?;
+    }
     let most = number(call, "max-parts", PAGE_MAX)?;
     let marker = limited(MARKER, call.query.get(MARKER), 0, usize::MAX)?;
     let marker = u32::try_from(marker).unwrap_or(PARTS_MAX).min(PARTS_MAX);
