@@ -195,7 +195,7 @@ def run(sc):
             time.sleep(st["args"][0] / 1000)
             r = {"result": None}
         else:
-            call = {k: st[k] for k in ("op", "style", "context", "port", "timeout") if k in st}
+            call = {k: st[k] for k in ("op", "style", "context", "by", "port", "timeout") if k in st}
             call["args"] = resolve(st.get("args", []), env)
             r = http("POST", "/oracle/call", call)
         if r.get("unsupported"):

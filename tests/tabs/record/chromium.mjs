@@ -72,6 +72,15 @@ export class Chromium {
     return worker;
   }
 
+  /** Takes the extension of a variant out, if it is there. */
+  async uninstall(variant) {
+    const known = this.#extensions.get(variant);
+    if (!known) return null;
+    this.#extensions.delete(variant);
+    await this.devtools.send('Extensions.uninstall', { id: known.id });
+    return null;
+  }
+
   async #load(name, path) {
     const { id } = await this.devtools.send('Extensions.loadUnpacked', { path });
     return this.#worker(name, id);

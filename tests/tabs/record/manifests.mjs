@@ -22,6 +22,12 @@ const VARIANTS = {
   hosta: { host_permissions: ['http://a.test/*'] },
   allhosts: { host_permissions: ['<all_urls>'] },
   activetab: { permissions: ['activeTab'] },
+  invoked: {
+    permissions: ['activeTab', 'scripting'],
+    action: {},
+    // The user invokes it by this key.
+    commands: { _execute_action: { suggested_key: { default: 'Ctrl+Shift+Y' } } },
+  },
 };
 
 /** Writes the extension of a variant to a folder. */

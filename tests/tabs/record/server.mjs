@@ -16,6 +16,9 @@ const QUIET_OF_READS_MS = 60;
 /** How long settling may take. */
 const PATIENCE_MS = 12_000;
 
+/** The ids of listeners in recordings. */
+const LISTENER_IDS = [...'bcdefghijklmno'].map((letter) => `${letter}bcdefghijklmnopabcdefghijklmnop`);
+
 const READS = /^(tabs\.(query|get|getCurrent|getZoom|getZoomSettings)|windows\.(get|getAll|getCurrent|getLastFocused)|tabGroups\.(get|query)|harness\.const)$/;
 
 const fixtures = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -26,6 +29,8 @@ let browser;
 let extension;
 /** Those that only listen, by their variants. */
 let listeners = new Map();
+/** Their ids, which differ with each browser, by the ones that stand in recordings. */
+let names = [];
 let quiet = QUIET_MS;
 
 async function reset({ manifest_variant: variant = 'full', listeners: others = [] }) {
@@ -44,6 +49,7 @@ async function begin(variant, others) {
   extension = await browser.extension(variant);
   listeners = new Map();
   for (const other of others) listeners.set(other, await browser.extension(other));
+  names = [...listeners.values()].map(({ id }, number) => [id, LISTENER_IDS[number]]);
   const ids = await browser.ask(browser.harness, 'harness.reset');
   await browser.ask(extension, 'recorder.events', 0, 'full', 250, PATIENCE_MS);
   for (const one of [extension, ...listeners.values()]) await browser.ask(one, 'recorder.begin');
@@ -54,7 +60,8 @@ async function call(step) {
   if (step.op === 'harness.act') return actIn(...step.args);
   if (step.op === 'harness.gesture') return gesture(...step.args);
   if (step.op === 'harness.control') return control(step.args);
-  const outcome = await browser.ask(extension, 'recorder.call', step);
+  if (step.op === 'harness.uninstall') return uninstall(...step.args);
+  const outcome = step.by ? await callBy(step) : await browser.ask(extension, 'recorder.call', step);
   const isRead = READS.test(step.op) || outcome.error?.kind === 'throw';
   quiet = isRead ? QUIET_OF_READS_MS : QUIET_MS;
   return outcome;
@@ -81,6 +88,18 @@ async function gesture(tabId, code) {
   }
 }
 
+/** A call that a listener makes; `mark` counts the events that the recorded extension hears meanwhile. */
+async function callBy(step) {
+  const { result, mark } = await act(() => browser.ask(listeners.get(step.by), 'recorder.call', step));
+  return { ...result, mark };
+}
+
+/** Takes a listener out of the browser, as its user does; it hears nothing more. */
+function uninstall(variant) {
+  listeners.delete(variant);
+  return act(() => browser.uninstall(variant));
+}
+
 function control([program, ...line]) {
   if (program !== 'xdotool') return { unsupported: true };
   return act(() => display.act(line));
@@ -88,6 +107,7 @@ function control([program, ...line]) {
 
 async function events(after, settle, listener) {
   const one = listener === null ? extension : listeners.get(listener);
+  if (!one) return { events: [] };
   const length = settle === 'none' ? 0 : quiet;
   return { events: await browser.ask(one, 'recorder.events', after, settle, length, PATIENCE_MS) };
 }
@@ -110,7 +130,8 @@ const server = createServer(async (request, response) => {
   try {
     const found = await answer(request);
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ?? { error: 'no such path' }));
+    const text = JSON.stringify(found ?? { error: 'no such path' });
+    response.end(names.reduce((known, [id, name]) => known.replaceAll(id, name), text));
   } catch (error) {
     response.writeHead(500, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: String(error?.message ?? error) }));

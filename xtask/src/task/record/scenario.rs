@@ -14,12 +14,12 @@ pub(super) struct Step {
     pub args: Vec<Value>,
     /// Names of ids in its result, with their places in it.
     pub save: Vec<(String, String)>,
-    /// Its other members: `style`, `context`, `settle`, `port`, `timeout`.
+    /// Its other members: `style`, `context`, `by`, `settle`, `port`, `timeout`.
     pub how: Map<String, Value>,
 }
 
 /// The members of a step that say how it is done.
-const HOW: [&str; 5] = ["style", "context", "settle", "port", "timeout"];
+const HOW: [&str; 6] = ["style", "context", "by", "settle", "port", "timeout"];
 
 impl Step {
     /// A call with its arguments.
