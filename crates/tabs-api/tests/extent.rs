@@ -121,7 +121,7 @@ fn shows(version: u16, item: &str) -> Option<bool> {
             let change = match member {
                 "audible" => json!({ "type": "audible", "tabId": tab, "audible": true }),
                 "frozen" => json!({ "type": "freeze", "tabId": tab, "frozen": true }),
-                "mutedInfo" => json!({ "type": "muteSite", "tabId": tab, "muted": true }),
+                "mutedInfo" => json!({ "type": "capture", "tabId": tab, "captured": true }),
                 // The others are changes of calls that came no earlier, or of pages.
                 _ => return None,
             };

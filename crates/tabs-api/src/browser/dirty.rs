@@ -16,6 +16,8 @@ pub(crate) struct DirtySet {
     pub(crate) windows: BTreeSet<WindowId>,
     pub(crate) groups: BTreeSet<GroupId>,
     pub(crate) hosts: BTreeSet<String>,
+    /// Sites that were muted, or sound again.
+    pub(crate) sites: BTreeSet<String>,
     /// The number of rows that each strip had.
     pub(crate) strip_rows: BTreeMap<WindowId, usize>,
     /// The number of pieces that each long row had.
@@ -77,11 +79,16 @@ impl DirtySet {
         self.hosts.insert(host.to_owned());
     }
 
+    pub(super) fn note_site(&mut self, site: &str) {
+        self.sites.insert(site.to_owned());
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.tabs.is_empty()
             && self.windows.is_empty()
             && self.groups.is_empty()
             && self.hosts.is_empty()
+            && self.sites.is_empty()
     }
 }
 
@@ -97,5 +104,6 @@ impl Browser {
         self.dirty.windows.extend(self.strips.windows().map(|window| window.id));
         self.dirty.groups.extend(self.strips.groups().map(|group| group.id));
         self.dirty.hosts.extend(self.zoom_levels.hosts().cloned());
+        self.dirty.sites.extend(self.muted_sites.sites().cloned());
     }
 }

@@ -302,6 +302,9 @@ impl Browser {
             id,
             Change { status: Some(Status::Loading), url: change_url, ..Change::default() },
         );
+        if !is_same_document {
+            self.follow_site(id);
+        }
         let renewed = (!is_same_document).then(|| self.renew_zoom(id, cache.own_factor));
         if !is_of_frame {
             self.emit_zoom_of_page(id, renewed.flatten());

@@ -31,6 +31,7 @@ mod invariant;
 mod language;
 pub mod messaging;
 mod mute;
+pub(crate) mod muted_sites;
 mod page_tasks;
 mod pause;
 mod restored;
@@ -68,6 +69,7 @@ use self::focus::Focus;
 use self::incognito::IncognitoIds;
 use self::language::LanguageQueries;
 use self::messaging::Messaging;
+use self::muted_sites::MutedSites;
 use self::page_tasks::PageTasks;
 pub(crate) use self::restored::RestoredState;
 use self::strip::Strips;
@@ -105,6 +107,7 @@ pub struct Browser {
     emptied_windows: Vec<WindowId>,
     extensions: Extensions,
     zoom_levels: ZoomLevels,
+    muted_sites: MutedSites,
     captures: Captures,
     languages: LanguageQueries,
     closed_tabs: ClosedTabs,
@@ -137,6 +140,7 @@ impl Browser {
             emptied_windows: Vec::new(),
             extensions: Extensions::default(),
             zoom_levels: ZoomLevels::default(),
+            muted_sites: MutedSites::default(),
             captures: Captures::default(),
             languages: LanguageQueries::default(),
             closed_tabs: ClosedTabs::default(),
@@ -298,6 +302,10 @@ impl Browser {
     /// Zoom levels of hosts, to look at.
     pub(crate) const fn zoom_levels(&self) -> &ZoomLevels {
         &self.zoom_levels
+    }
+
+    pub(crate) const fn muted_sites(&self) -> &MutedSites {
+        &self.muted_sites
     }
 
     pub(crate) const fn counters(&self) -> &Counters {

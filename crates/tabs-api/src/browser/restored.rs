@@ -1,12 +1,13 @@
 //! A browser made again of what was kept of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use triptych_core::time::Timestamp;
 
 use crate::browser::counters::Counters;
 use crate::browser::focus::Focus;
 use crate::browser::group::Group;
+use crate::browser::muted_sites::MutedSites;
 use crate::browser::strip::Strips;
 use crate::browser::tab::{PendingNavigation, Tab};
 use crate::browser::window::Window;
@@ -21,6 +22,7 @@ pub(crate) struct RestoredState {
     pub(crate) tabs: HashMap<TabId, Tab>,
     pub(crate) groups: BTreeMap<GroupId, Group>,
     pub(crate) zoom_levels: BTreeMap<String, f64>,
+    pub(crate) muted_sites: BTreeSet<String>,
     /// Windows by their last focus.
     pub(crate) focus: Vec<WindowId>,
     /// The id and the number that were given last.
@@ -52,6 +54,7 @@ impl Browser {
         }
         browser.focus = Focus::of(order);
         browser.zoom_levels = ZoomLevels::of(state.zoom_levels);
+        browser.muted_sites = MutedSites::of(state.muted_sites);
         browser.counters = Counters::resume(state.counters.0, state.counters.1);
         browser.dirty.strip_rows = state.strip_rows;
         browser.dirty.piece_counts = state.piece_counts;

@@ -38,8 +38,10 @@ impl Status {
 /// The reason for a tab's mute state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MuteReason {
-    /// The user said so.
+    /// The user said so of the page's site.
     User,
+    /// The user said so of a page of the browser's own, which is of no site.
+    BrowserPage,
     /// A capture of the tab began.
     Capture,
     /// The extension of this id said so.
@@ -68,7 +70,9 @@ impl Serialize for MutedInfo {
         }
         out.serialize_entry("muted", &self.muted)?;
         match &self.reason {
-            Some(MuteReason::User) => out.serialize_entry("reason", "user")?,
+            Some(MuteReason::User | MuteReason::BrowserPage) => {
+                out.serialize_entry("reason", "user")?
+            }
             Some(MuteReason::Capture) => out.serialize_entry("reason", "capture")?,
             Some(MuteReason::Extension(_)) => out.serialize_entry("reason", "extension")?,
             None => {}

@@ -21,7 +21,7 @@ fn is_of_any(url: &str, schemes: &[&str]) -> bool {
 }
 
 /// True for a page of the browser's own.
-fn is_browser_page(url: &str) -> bool {
+pub(crate) fn is_browser_page(url: &str) -> bool {
     url.starts_with("chrome:")
 }
 

@@ -41,6 +41,7 @@ enum Table {
     Zoom = 6,
     /// A piece of a row of another table.
     Piece = 7,
+    MutedSite = 8,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -179,6 +180,10 @@ impl Browser {
             let factor = self.zoom_levels().factor(&host, false);
             rows.push(row_or_none(key(Table::Zoom, &host), factor.as_ref()));
         }
+        for site in dirty.sites {
+            let muted = self.muted_sites().contains(&site, false).then_some(true);
+            rows.push(row_or_none(key(Table::MutedSite, &site), muted.as_ref()));
+        }
         let rows = long_row::cut(rows, &mut dirty.piece_counts);
         self.dirty_mut().strip_rows = dirty.strip_rows;
         self.dirty_mut().piece_counts = dirty.piece_counts;
@@ -278,6 +283,7 @@ fn tab_row(tab: &Tab) -> TabRow {
         muted: tab.muted.muted,
         mute_reason: tab.muted.reason.as_ref().map(|reason| match reason {
             MuteReason::User => "user".to_owned(),
+            MuteReason::BrowserPage => "browser page".to_owned(),
             MuteReason::Capture => "capture".to_owned(),
             MuteReason::Extension(id) => id.to_string(),
         }),

@@ -80,6 +80,9 @@ impl ReadRows {
                 let factor = serde_json::from_slice(value).ok()?;
                 state.zoom_levels.insert(String::read(&mut rest)?, factor);
             }
+            table if table == Table::MutedSite as u8 => {
+                state.muted_sites.insert(String::read(&mut rest)?);
+            }
             table if table == Table::Piece as u8 => self.pieces.read(rest, value)?,
             _ => return None,
         }
@@ -187,6 +190,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
 fn mute_reason(text: &str) -> MuteReason {
     match text {
         "user" => MuteReason::User,
+        "browser page" => MuteReason::BrowserPage,
         "capture" => MuteReason::Capture,
         extension => MuteReason::Extension(extension.into()),
     }

@@ -79,6 +79,7 @@ impl Browser {
         self.strips.remove_window(window);
         if !self.strips.windows().any(|window| window.incognito) {
             self.zoom_levels.end_incognito();
+            self.muted_sites.end_incognito();
         }
         let strips = &self.strips;
         let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());

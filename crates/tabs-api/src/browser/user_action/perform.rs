@@ -85,7 +85,7 @@ impl Browser {
             UserAction::ZoomStep { tab_id, step } => self.zoom_step(TabId(tab_id), step)?,
             UserAction::Close { tab_id } => self.close_tab(TabId(tab_id))?,
             UserAction::Pin { tab_id, pinned } => self.set_pinned(TabId(tab_id), pinned)?,
-            UserAction::MuteSite { tab_id, muted } => self.mute_site(TabId(tab_id), muted)?,
+            UserAction::MuteSite { tab_id, muted } => self.mute_sites(&[TabId(tab_id)], muted)?,
             UserAction::Zoom { tab_id, factor } if factor.is_finite() && factor > 0.0 => {
                 self.zoom_to(TabId(tab_id), factor)?
             }

@@ -17,7 +17,7 @@ impl Browser {
     /// Does what an entry of a tab's menu does: for all highlighted tabs where the tab is one of them.
     pub(super) fn choose_from_menu(&mut self, id: TabId, entry: MenuEntry) -> Result<Value, Error> {
         let tab = self.tab(id)?;
-        let (window, pinned, muted) = (tab.window, tab.pinned, tab.muted.muted);
+        let (window, pinned) = (tab.window, tab.pinned);
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let strip = state.tabs.clone();
@@ -49,7 +49,11 @@ impl Browser {
             MenuEntry::Pin => {
                 chosen.into_iter().try_for_each(|tab| self.set_pinned(tab, !pinned))?;
             }
-            MenuEntry::MuteSite => self.mute_site(id, !muted)?,
+            MenuEntry::MuteSite => {
+                let is_muted = |id: &TabId| self.tab(*id).is_ok_and(|tab| self.is_site_muted(tab));
+                let muted = chosen.iter().all(is_muted);
+                self.mute_sites(&chosen, !muted)?;
+            }
             MenuEntry::Close => self.close_at_once(&chosen)?,
             MenuEntry::CloseOthers => {
                 let is_other = |tab: &TabId| {
