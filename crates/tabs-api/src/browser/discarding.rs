@@ -73,6 +73,8 @@ impl Browser {
         tab.discarded = true;
         tab.is_fresh = true;
         tab.starts_empty = false;
+        // What has a page no longer is not found by its name.
+        tab.name = None;
         for entry in &mut tab.history {
             entry.kept = None;
         }

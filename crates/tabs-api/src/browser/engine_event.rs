@@ -10,10 +10,12 @@ use crate::browser::event::{Change, Event};
 use crate::browser::history::Arrival;
 use crate::browser::history_entries::{mark_document, steps_in_frames};
 use crate::browser::tab::{PendingNavigation, Status, Tab};
+use crate::browser::user_action::LinkPlace;
 use crate::engine::title::canonical;
-use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
+use crate::engine::{EngineCommand, EngineEvent, NavigationKind, Opening, PageEvent};
 use crate::error::Error;
 use crate::id::TabId;
+use crate::url::origin;
 
 /// The time for which the timers of a page that is hidden run as before.
 const TIMERS_RUN_AFTER_HIDING: Duration = Duration::from_secs(10);
@@ -159,17 +161,36 @@ impl Browser {
             }
             // The tab was just found: opening beside it and closing it cannot fail.
             PageEvent::Opens(opening) => drop(self.open_from_page(id, opening)),
-            PageEvent::SendsOpener(url) => {
-                let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
-                if let Some(opener) = opener.filter(|opener| self.shares_group(id, *opener)) {
-                    self.navigate_by_page(opener, &url, NavigationKind::Push, id);
+            PageEvent::OpensLink { url, is_in_window } => {
+                let place = if is_in_window { LinkPlace::Window } else { LinkPlace::Front };
+                drop(self.open_link(id, &url, place));
+            }
+            PageEvent::OpensAndCloses { opening, is_blocked } => {
+                self.open_and_close(id, opening, is_blocked);
+            }
+            PageEvent::Names(name) => {
+                if let Some(tab) = self.strips.tab_mut(id) {
+                    tab.name = Some(name).filter(|name| !name.is_empty());
                 }
             }
-            PageEvent::ClosesNamed(name) => {
-                let family = self.strips.tab(id).map(|tab| tab.family);
-                let named = family.and_then(|family| self.tab_named(&name, family));
-                if let Some(named) = named.filter(|named| self.shares_group(id, *named)) {
-                    drop(self.close_tab(named));
+            PageEvent::SendsOpener { url, replaces } => {
+                let kind = if replaces { NavigationKind::Replace } else { NavigationKind::Push };
+                if let Some(opener) = self.opener_of_page(id) {
+                    self.navigate_by_page(opener, &url, kind, id);
+                }
+            }
+            PageEvent::ClosesOpener => {
+                let opener = self.opener_of_page(id).and_then(|opener| self.strips.tab(opener));
+                if let Some(opener) = opener.filter(|tab| tab.may_close_itself()) {
+                    drop(self.close_tab(opener.id));
+                }
+            }
+            PageEvent::RunsInOpener(code) => {
+                let url = self.strips.tab(id).map(|tab| Arc::clone(&tab.url)).unwrap_or_default();
+                let is_of_origin =
+                    |tab: &TabId| self.tab(*tab).is_ok_and(|tab| origin(&tab.url) == origin(&url));
+                if let Some(opener) = self.opener_of_page(id).filter(is_of_origin) {
+                    drop(self.run_script(opener, Some(code)));
                 }
             }
             PageEvent::Alerts => self.begin_alert(id),
@@ -179,6 +200,33 @@ impl Browser {
                 }
             }
         }
+    }
+
+    /// Closes the tab that has the name of what a page opens; without one it comes, and closes at once.
+    fn open_and_close(&mut self, id: TabId, opening: Opening, is_blocked: bool) {
+        let family = self.strips.tab(id).map(|tab| tab.family);
+        let known = opening.name.as_deref().zip(family);
+        let known = known.and_then(|(name, family)| self.tab_named(name, family));
+        if let Some(known) = known {
+            // The tab was just found, as is the one below.
+            if self.shares_group(id, known) {
+                drop(self.close_tab(known));
+            }
+            return;
+        }
+        if is_blocked || self.open_from_page(id, opening).is_err() {
+            return;
+        }
+        let opened = self.strips.tabs().filter(|tab| tab.page_opener == Some(id));
+        if let Some(last) = opened.map(|tab| tab.id).max() {
+            drop(self.close_tab(last));
+        }
+    }
+
+    /// The tab whose page opened the one of this tab, as long as that can reach it.
+    fn opener_of_page(&self, id: TabId) -> Option<TabId> {
+        let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
+        opener.filter(|opener| self.shares_group(id, *opener))
     }
 
     /// True if a tab is the only one of its window.

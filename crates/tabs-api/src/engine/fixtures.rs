@@ -175,7 +175,7 @@ fn browser_page(url: &str) -> Page {
         "chrome://settings/" => ("Settings", None),
         "chrome://bookmarks/" => ("Bookmarks", None),
         "chrome://history/" => ("History", None),
-        "chrome://downloads/" => ("Downloads", None),
+        "chrome://downloads/" => ("Download history", None),
         "chrome://extensions/" => ("Extensions", None),
         "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None),
         // One that is not known is not there.

@@ -211,22 +211,45 @@ pub enum PageEvent {
     SetsFragment(String),
     /// The page's script opened another page.
     Opens(Opening),
+    /// The user clicked a link of the page with keys held, or with the middle button.
+    OpensLink {
+        /// Its address.
+        url: String,
+        /// True if it opens in a window of its own.
+        is_in_window: bool,
+    },
+    /// The page's script opened another page, and closed its tab at once, or the one that has its name.
+    OpensAndCloses {
+        /// The page.
+        opening: Opening,
+        /// True if the user did nothing by which it may open one.
+        is_blocked: bool,
+    },
+    /// The page's script gives its tab a name.
+    Names(String),
     /// The page's script sends the page that opened it to an address.
-    SendsOpener(String),
+    SendsOpener {
+        /// The address.
+        url: String,
+        /// True if it takes the place of the page that is there.
+        replaces: bool,
+    },
+    /// The page's script closed the tab of the page that opened it.
+    ClosesOpener,
+    /// The page's script runs code in the page that opened it.
+    RunsInOpener(String),
     /// The page tells the user something, and does nothing else until that is taken away.
     Alerts,
     /// The page's script sends a frame of it to an address.
     FrameGoes(String),
     /// The page's script closed its tab.
     Closes,
-    /// The page's script closed the tab that it opened under this name.
-    ClosesNamed(String),
 }
 
 /// A page that another one opens with `window.open`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
-    /// Its address.
+    /// Its address; empty where none is named.
     pub url: String,
     /// The name under which it can be found again.
     pub name: Option<String>,

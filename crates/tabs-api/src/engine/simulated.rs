@@ -469,19 +469,33 @@ impl SimEngine {
                 self.at(when, page_event(tab, load, PageEvent::FrameGoes(join(target))));
             }
             Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
-            Script::CloseNamed(name) => {
-                self.at(when, page_event(tab, load, PageEvent::ClosesNamed(name.clone())));
+            Script::GoInOpener { url, replaces } => {
+                let event = PageEvent::SendsOpener { url: join(url), replaces: *replaces };
+                self.at(when, page_event(tab, load, event));
             }
-            Script::GoInOpener(target) => {
-                self.at(when, page_event(tab, load, PageEvent::SendsOpener(join(target))));
+            Script::CloseOpener => self.at(when, page_event(tab, load, PageEvent::ClosesOpener)),
+            Script::InOpener(code) => {
+                self.at(when, page_event(tab, load, PageEvent::RunsInOpener(code.clone())));
             }
-            Script::Open(opening) if is_gesture => {
-                let url = resolved(base, &opening.url).unwrap_or_else(|| BLANK.to_owned());
-                let opening = Opening { url, ..opening.clone() };
-                self.at(when, page_event(tab, load, PageEvent::Opens(opening)));
+            Script::Name(name) => {
+                self.at(when, page_event(tab, load, PageEvent::Names(name.clone())));
             }
             // A page may not open another one by itself.
-            Script::Open(_) => {}
+            Script::Open(_) | Script::OpenLink { .. } if !is_gesture => {}
+            Script::Open(opening) => {
+                self.at(when, page_event(tab, load, PageEvent::Opens(at_base(base, opening))));
+            }
+            Script::OpenAndClose(opening) => {
+                let opening = at_base(base, opening);
+                let event = PageEvent::OpensAndCloses { opening, is_blocked: !is_gesture };
+                self.at(when, page_event(tab, load, event));
+            }
+            Script::OpenLink { url, is_in_window } => {
+                if let Some(url) = resolved(base, url) {
+                    let event = PageEvent::OpensLink { url, is_in_window: *is_in_window };
+                    self.at(when, page_event(tab, load, event));
+                }
+            }
             Script::Alert(rest) => {
                 let (accepted, refused) = (rest.clone(), rest.clone());
                 self.alerts.insert(tab, Alert { url: base.to_owned(), accepted, refused });
@@ -573,6 +587,13 @@ const fn page_event(tab: TabId, load: u64, event: PageEvent) -> EngineEvent {
 fn resolved(base: &str, target: &str) -> Option<String> {
     let base = Url::parse(base).or_else(|_| Url::parse(BLANK)).ok()?;
     base.join(target).ok().map(Into::into)
+}
+
+/// A page that another one opens, by the address that this has for it.
+fn at_base(base: &str, opening: &Opening) -> Opening {
+    let named = Some(&opening.url).filter(|url| !url.is_empty());
+    let url = named.map(|url| resolved(base, url).unwrap_or_else(|| BLANK.to_owned()));
+    Opening { url: url.unwrap_or_default(), ..opening.clone() }
 }
 
 /// The same, or what the page names as it is.

@@ -81,23 +81,47 @@ impl Browser {
 
     /// Opens a tab at the end of a window, as the user does. Once its page comes, the window's openers are forgotten.
     pub(in crate::browser) fn open_user_tab(&mut self, window: WindowId) -> Result<TabId, Error> {
+        let id = self.add_user_tab(window)?;
+        self.insert_opened(id, window, None, true)?;
+        Ok(id)
+    }
+
+    /// The same right behind another tab, as a member of its group.
+    pub(in crate::browser) fn open_user_tab_behind(&mut self, tab: TabId) -> Result<TabId, Error> {
+        let beside = self.tab(tab)?;
+        let (window, group) = (beside.window, beside.group);
+        let state = self.window(window)?;
+        let index = state.index_of(tab).ok_or(Error::NoTab(tab.0))? + 1;
+        let index = self.strips.clamped(state, false, index);
+        let id = self.add_user_tab(window)?;
+        self.tab_mut(id)?.group = group;
+        self.insert_into_strip(id, window, index)?;
+        self.create_and_activate(id)?;
+        Ok(id)
+    }
+
+    /// Adds a tab that the user opens, on its way to the page of a new tab, and tells nothing.
+    fn add_user_tab(&mut self, window: WindowId) -> Result<TabId, Error> {
         let active = self.window(window)?.active;
         let id = self.add_tab(window);
         let tab = self.tab_mut(id)?;
         tab.opener = active;
         (tab.forgets_openers, tab.is_typed) = (true, true);
         self.load_first_page(id, NEW_TAB);
-        self.insert_opened(id, window, None, true)?;
         Ok(id)
     }
 
     /// Opens a tab for a page of another one: behind the active tab of that window, which counts as its opener, whichever tab
-    /// the page is in.
-    fn open_beside_active(&mut self, page: TabId) -> Result<TabId, Error> {
+    /// the page is in. It goes to its page at once if that is known.
+    pub(in crate::browser) fn open_beside_active(
+        &mut self,
+        page: TabId,
+        url: Option<&str>,
+    ) -> Result<TabId, Error> {
         let window = self.tab(page)?.window;
         let normal = self.normal_window(window)?;
         if normal != window {
-            return self.open_at_end(normal, page, None);
+            return self.open_at_end(normal, page, url);
         }
         let state = self.window(window)?;
         let active = state.active;
@@ -119,6 +143,9 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.opener = active;
         tab.group = group;
+        if let Some(url) = url {
+            self.load_first_page(id, url);
+        }
         self.insert_into_strip(id, window, index)?;
         self.create_and_activate(id)?;
         Ok(id)
@@ -167,7 +194,9 @@ impl Browser {
         opening: Opening,
     ) -> Result<(), Error> {
         let opener = self.tab(page)?;
-        if is_closed_to_pages(&opener.url, &opening.url) {
+        let is_named = !opening.url.is_empty();
+        let url = if is_named { opening.url } else { BLANK.to_owned() };
+        if is_closed_to_pages(&opener.url, &url) {
             return Ok(());
         }
         let (name, family) = (opening.name, opener.family);
@@ -186,7 +215,7 @@ impl Browser {
                 self.window_mut(window)?.takes_groups = takes_groups;
                 self.open_at_end(window, page, None)?
             }
-            None => self.open_beside_active(page)?,
+            None => self.open_beside_active(page, None)?,
         };
         if known.is_none() && !opening.is_noopener {
             let tab = self.tab_mut(id)?;
@@ -195,15 +224,19 @@ impl Browser {
             self.relate(id, page);
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
-        self.give_focus(self.tab(id)?.window);
-        if known.is_some() && !self.shares_group(page, id) {
+        // A page that goes elsewhere itself stays behind if it is there.
+        if id != page {
+            self.give_focus(self.tab(id)?.window);
+        }
+        // Without an address a page that is there is shown as it is.
+        if known.is_some() && !(is_named && self.shares_group(page, id)) {
             return Ok(());
         }
-        let is_script = opening.url.starts_with("javascript:");
+        let is_script = url.starts_with("javascript:");
         if is_script && !opening.is_noopener {
-            self.run_script(id, Some(opening.url))?;
+            self.run_script(id, Some(url))?;
         } else if !is_script {
-            self.navigate_by_page(id, &opening.url, NavigationKind::Push, page);
+            self.navigate_by_page(id, &url, NavigationKind::Push, page);
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ impl Browser {
     }
 
     /// Opens a link of a page in the background, in front, or in a window.
-    pub(super) fn open_link(
+    pub(in crate::browser) fn open_link(
         &mut self,
         page: TabId,
         url: &str,

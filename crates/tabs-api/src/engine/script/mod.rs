@@ -1,8 +1,10 @@
 //! Scripts of simulated pages, as far as their code is known: where they go, and what they open and close.
 
-use std::collections::BTreeMap;
+mod opening;
+
 use std::time::Duration;
 
+use self::opening::{link_script, opener_script, opening_script};
 use crate::engine::Opening;
 use crate::engine::script_text::{quoted, quoted_arguments};
 
@@ -34,10 +36,28 @@ pub enum Script {
     Close,
     /// Opens a page; without a user's gesture that is blocked.
     Open(Opening),
+    /// Opens a page, and closes its tab at once, or the one that has its name.
+    OpenAndClose(Opening),
+    /// Clicks a link with keys held or the middle button.
+    OpenLink {
+        /// Its address.
+        url: String,
+        /// True if it opens in a window of its own.
+        is_in_window: bool,
+    },
+    /// Gives its tab a name.
+    Name(String),
     /// Goes to a page in the tab whose page opened this one.
-    GoInOpener(String),
-    /// Closes the tab that it opened under this name.
-    CloseNamed(String),
+    GoInOpener {
+        /// The page.
+        url: String,
+        /// True if it takes the place of the one that is there.
+        replaces: bool,
+    },
+    /// Closes the tab whose page opened this one.
+    CloseOpener,
+    /// Runs code in the page that opened this one, as it may where both are of one origin.
+    InOpener(String),
     /// Sends its first frame to another page.
     Frame(String),
     /// Plays a tone.
@@ -108,8 +128,8 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(rest) = action.strip_prefix("document.querySelector(") {
         return element_script(rest);
     }
-    if let Some((_, rest)) = action.split_once("opener.location") {
-        return Some(Script::GoInOpener(quoted(rest.split_once('=')?.1)?));
+    if let Some((_, code)) = action.split_once("opener.") {
+        return opener_script(code);
     }
     if action.starts_with("window.open") {
         return opening_script(action);
@@ -123,6 +143,9 @@ fn action_of(action: &str) -> Option<Script> {
     }
     if let Some(fragment) = assigned(action, "location.hash") {
         return Some(Script::Fragment(format!("#{}", fragment.trim_start_matches('#'))));
+    }
+    if let Some(name) = assigned(action, "window.name") {
+        return Some(Script::Name(name));
     }
     if let Some(title) = assigned(action, "document.title") {
         return Some(Script::Title(title));
@@ -186,23 +209,6 @@ fn document_script(code: &str) -> Option<Script> {
     title.map(|(title, _)| Script::Title(title.to_owned()))
 }
 
-/// A click on a link, whose address and target are assigned in turn.
-fn link_script(link: &str) -> Option<Script> {
-    let url = quoted(link)?;
-    let target = link.split_once("a.target=").and_then(|(_, rest)| quoted(rest));
-    Some(match target.as_deref() {
-        None | Some("" | "_self" | "_top" | "_parent") => Script::Go(url),
-        // Such a link tells the page that it opens nothing of its own.
-        Some("_blank") => {
-            Script::Open(Opening { url, name: None, is_popup: false, is_noopener: true })
-        }
-        Some(name) => {
-            let name = Some(name.to_owned());
-            Script::Open(Opening { url, name, is_popup: false, is_noopener: false })
-        }
-    })
-}
-
 /// A form that is sent, whose fields are empty.
 fn form_script(action: &str) -> Option<Script> {
     let (_, target) = action.split_once(".action=")?;
@@ -232,66 +238,6 @@ fn assigned(action: &str, name: &str) -> Option<String> {
     quoted(rest)
 }
 
-/// Reads `window.open(url, name, features)`.
-fn opening_script(action: &str) -> Option<Script> {
-    let given = quoted_arguments(action);
-    if action.split_once(')').is_some_and(|(_, rest)| rest.starts_with(".close(")) {
-        return Some(Script::CloseNamed(given.get(1)?.clone()));
-    }
-    if given.first().is_some_and(|url| url.ends_with("://[")) {
-        return None;
-    }
-    let url = given.first().filter(|url| !url.is_empty()).cloned();
-    let url = url.unwrap_or_else(|| "about:blank".to_owned());
-    let name = given.get(1).map(String::as_str).unwrap_or_default();
-    if matches!(name, "_self" | "_top" | "_parent") {
-        return Some(Script::Go(url));
-    }
-    let features = WindowFeatures::read(given.get(2).map(String::as_str).unwrap_or_default());
-    Some(Script::Open(Opening {
-        url,
-        name: Some(name).filter(|name| !name.is_empty() && *name != "_blank").map(str::to_owned),
-        is_popup: features.is_popup(),
-        is_noopener: features.0.contains_key("noopener") || features.0.contains_key("noreferrer"),
-    }))
-}
-
-/// The third argument of `window.open`, by name.
-struct WindowFeatures(BTreeMap<String, String>);
-
-impl WindowFeatures {
-    fn read(text: &str) -> Self {
-        let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
-        let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "yes")));
-        Self(pairs.map(|(name, value)| (name.to_lowercase(), value.to_lowercase())).collect())
-    }
-
-    fn is_set(&self, name: &str, otherwise: bool) -> bool {
-        let value = self.0.get(name).map(String::as_str);
-        value.map_or(otherwise, |value| {
-            matches!(value, "" | "yes" | "true")
-                || value.parse().is_ok_and(|number: i64| number != 0)
-        })
-    }
-
-    /// True if they ask for a window of its own, by the rules of HTML.
-    fn is_popup(&self) -> bool {
-        let is_other = |name: &&String| !matches!(name.as_str(), "noopener" | "noreferrer");
-        if !self.0.keys().any(|name| is_other(&name)) {
-            return false;
-        }
-        if self.0.contains_key("popup") {
-            return self.is_set("popup", false);
-        }
-        let has_bars = self.is_set("location", false) || self.is_set("toolbar", false);
-        !has_bars
-            || !self.is_set("menubar", false)
-            || !self.is_set("resizable", true)
-            || !self.is_set("scrollbars", false)
-            || !self.is_set("status", false)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,8 +265,11 @@ mod tests {
             ("location.hash=\"h1\";0", Script::Fragment("#h1".into())),
             ("document.title=\"\";0", Script::Title(String::new())),
             ("history.go(-2);0", Script::Traverse(-2)),
-            ("opener&&(opener.location=\"/c.html\");0", Script::GoInOpener("/c.html".into())),
-            ("window.open(\"\",\"one\").close();0", Script::CloseNamed("one".into())),
+            (
+                "opener&&(opener.location=\"/c.html\");0",
+                Script::GoInOpener { url: "/c.html".into(), replaces: false },
+            ),
+            ("window.name=\"me\";0", Script::Name("me".into())),
             ("window.open(\"/b.html\",\"one\")&&0", opening("/b.html", Some("one"), false)),
             (
                 "((f)=>{f.method=\"post\";f.action=\"/b.html\";f.submit()})(0);0",
