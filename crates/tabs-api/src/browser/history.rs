@@ -124,6 +124,10 @@ impl Browser {
         tab.load += 1;
         tab.pending = Some(pending);
         tab.status = Status::Loading;
+        // The browser looks at the title anew, as a page of a new tab has one before it comes, and finds that of the page which is there.
+        let is_new_tab = url == NEW_TAB && kind == NavigationKind::Push;
+        let told = (is_new_tab && realm == Realm::Normal && has_document && !tab.url.is_empty())
+            .then(|| Arc::clone(&tab.title));
         let stays_in_document = !is_refused && kind.within_document(&from, url).is_some();
         let command = if is_refused {
             EngineCommand::Refuse { tab: id, load: tab.load }
@@ -158,6 +162,9 @@ impl Browser {
                     ..Change::default()
                 },
             );
+        }
+        if told.is_some() {
+            self.emit_updated(id, Change { title: told, ..Change::default() });
         }
         self.dirty.note_tab(id);
         if !stays_in_document {
@@ -289,11 +296,17 @@ impl Browser {
         let came_back = cache.came_back.is_some();
         tab.url = committed;
         tab.status = Status::Loading;
+        let shows_error = tab.shows_error;
         let forgetting = std::mem::take(&mut tab.forgets_openers).then_some(tab.window);
-        if let Some(window) = forgetting {
+        let is_first_page = tab.history.len() <= 1;
+        if let Some(window) = forgetting
+            && !(is_first_page && url == NEW_TAB)
+        {
+            // From a new tab the user is given one navigation, as for a look at something.
             self.forget_openers(window);
         }
-        self.extensions.end_grants(id, Some(url));
+        // A page of an error is of nobody's origin.
+        self.extensions.end_grants(id, Some(url).filter(|_| !shows_error));
         let awaiting = if is_first { self.page_tasks.take_awaiting_page(id) } else { Vec::new() };
         if !is_same_document && !cache.keeps_left {
             self.end_document(id, UnloadReason::Gone);

@@ -5,6 +5,7 @@
 mod drag_out;
 mod dragged_tab;
 mod gesture;
+mod menu;
 mod pointer;
 mod recorded;
 mod strip_layout;
@@ -60,6 +61,9 @@ pub struct ReplayCall {
     /// `page`, or a worker.
     #[serde(default)]
     pub context: Option<String>,
+    /// The variant of the extension that makes the call, if it is a listener.
+    #[serde(default)]
+    pub by: Option<String>,
     /// The name that a port is known by from now on.
     #[serde(default)]
     pub port: Option<String>,
@@ -237,6 +241,7 @@ impl Replay {
             "harness.port" => self.port(now, &call.args),
             "harness.parallel" => self.parallel(now, &call.args),
             "harness.control" => self.control(now, &call.args),
+            "harness.uninstall" => self.uninstall(now, &call.args),
             "harness.const" => Some(constant(&call.args)),
             op if op.starts_with("harness.") => None,
             _ => Some(self.api(now, call)),
@@ -260,7 +265,9 @@ impl Replay {
             Some("page") => self.extension_page().map_or(Context::Worker, Context::Page),
             _ => Context::Worker,
         };
-        let caller = Caller { extension: EXTENSION.into(), context };
+        let listener = call.by.and_then(|variant| self.listeners.get(&variant));
+        let extension = listener.map_or(EXTENSION, |listener| &*listener.id);
+        let caller = Caller { extension: extension.into(), context };
         let at = self.now(now);
         let asked = Asked { name: &call.op, given: &args, style };
         let answer = self.session.call(at, &caller, asked);
@@ -339,11 +346,19 @@ impl Replay {
 
     fn control(&mut self, now: Timestamp, line: &[JsValue]) -> Option<Value> {
         let (at, pointer) = (self.now(now), &mut self.pointer);
-        let outcome = self.session.change(at, |browser| pointer.apply(browser, line))?;
+        let outcome = self.session.change(at, |browser| pointer.apply(browser, at, line))?;
         Some(match outcome {
             Ok(()) => json!({ "result": "" }),
             Err(error) => render(Err(error), Style::Promise),
         })
+    }
+
+    /// Takes a listener out of the browser; it hears nothing more.
+    fn uninstall(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
+        let listener = self.listeners.get(args.first()?.text()?)?;
+        let (at, id) = (self.now(now), listener.id.clone());
+        self.session.change(at, |browser| browser.uninstall(&id));
+        Some(json!({ "result": null }))
     }
 
     fn port(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
@@ -478,6 +493,7 @@ fn manifest(variant: &str) -> Manifest {
         "hosta" => (&[], &["http://a.test/*"]),
         "allhosts" => (&[], &["<all_urls>"]),
         "activetab" => (&["activeTab"], &[]),
+        "invoked" => (&["activeTab", "scripting"], &[]),
         _ => (
             &["tabs", "tabGroups", "scripting", "activeTab", "storage", "sessions"],
             &["<all_urls>"],

@@ -3,19 +3,25 @@
 //! The places are those of the recorded browser's window.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::user_action::{MenuEntry, UserAction};
+use crate::browser::user_action::{LinkPlace, MenuEntry, UserAction};
 use crate::browser::window::{Bounds, Window};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
 use crate::js_value::JsValue;
+use crate::replay::EXTENSION;
 use crate::replay::dragged_tab::DraggedTabs;
+use crate::replay::menu::{OpenMenu, is_asked, takes_whole_group};
 use crate::replay::strip_layout::{
-    NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT, common_width, dragged_to, lefts,
-    lefts_of_width, over_header, tab_width,
+    HEADER_WIDTH, NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT, common_width, dragged_to,
+    lefts, lefts_of_width, over_header, tab_width,
 };
+use crate::url::{BLANK, NEW_TAB, NEW_TAB_PAGES};
 
 /// The button that closes a tab, by its distances from the tab's right edge.
 const CLOSE_BUTTON: std::ops::Range<i64> = -24..-8;
@@ -23,24 +29,8 @@ const CLOSE_BUTTON: std::ops::Range<i64> = -24..-8;
 const STRIP_MARGIN: i64 = 15;
 /// The distance that the pointer goes before it drags.
 const DRAG_FROM: i64 = 10;
-/// The entries of a tab's menu that are known, by their distance below the pointer that opened it.
-const MENU: &[(i64, MenuEntry)] =
-    &[(151, MenuEntry::Reload), (209, MenuEntry::Pin), (238, MenuEntry::MuteSite)];
-const MENU_ROW: i64 = 29;
-/// The entries from the first one down, as keys go through them.
-const FROM_TOP: &[Option<MenuEntry>] = &[
-    Some(MenuEntry::NewTab),
-    None,
-    Some(MenuEntry::NewGroup),
-    Some(MenuEntry::NewWindow),
-    Some(MenuEntry::Reload),
-    Some(MenuEntry::Duplicate),
-    Some(MenuEntry::Pin),
-    Some(MenuEntry::MuteSite),
-];
-/// The entries from the last one up.
-const FROM_BOTTOM: &[Option<MenuEntry>] =
-    &[Some(MenuEntry::CloseRight), Some(MenuEntry::CloseOthers), Some(MenuEntry::Close)];
+/// The time for which the browser says that the key which closes a pinned tab has to be pressed again.
+const PIN_WARNING: Duration = Duration::from_secs(6);
 /// The words that begin something else than a key.
 const COMMANDS: [&str; 6] = ["mousemove", "click", "mousedown", "mouseup", "keydown", "keyup"];
 
@@ -82,16 +72,6 @@ impl Grip {
     }
 }
 
-/// A menu that is open.
-#[derive(Debug, Clone, Copy)]
-struct OpenMenu {
-    tab: TabId,
-    /// The height at which it begins.
-    top: i64,
-    /// The entry that keys came to: from the top, or, below 0, from the bottom.
-    at: i64,
-}
-
 /// The width that tabs keep where the pointer closed one before them, until it leaves their strip, or more tabs come, or other groups.
 #[derive(Debug, Clone, Copy)]
 struct KeptWidth {
@@ -122,6 +102,10 @@ pub(crate) struct Pointer {
     kept_width: Option<KeptWidth>,
     pub(super) grip: Option<Grip>,
     menu: Option<OpenMenu>,
+    /// The entry that the browser asks about before it does it, and the tab.
+    asked: Option<(TabId, MenuEntry)>,
+    /// The time at which the key was pressed that closes pinned tabs once it is pressed again.
+    pin_warning: Option<Timestamp>,
 }
 
 impl Pointer {
@@ -132,6 +116,7 @@ impl Pointer {
     pub(crate) fn apply(
         &mut self,
         browser: &mut Browser,
+        at: Timestamp,
         line: &[JsValue],
     ) -> Option<Result<(), Error>> {
         let mut words = line.iter().peekable();
@@ -169,7 +154,7 @@ impl Pointer {
                         match key.text()? {
                             "--delay" => drop(words.next()),
                             key => {
-                                if let Err(error) = self.press_key(browser, key)? {
+                                if let Err(error) = self.press_key(browser, at, key)? {
                                     return Some(Err(error));
                                 }
                             }
@@ -221,11 +206,27 @@ impl Pointer {
         (0..STRIP_HEIGHT).contains(&y).then_some((tab, index))
     }
 
+    /// The group whose header is under the pointer: it stands before the first of its tabs.
+    fn header_here(&self, browser: &Browser) -> Option<GroupId> {
+        let window = self.window_here(browser)?;
+        let (x, y) = self.within(window);
+        let lefts = self.lefts(browser, window);
+        let is_under = |left: &i64| (*left - HEADER_WIDTH..*left).contains(&x);
+        let mut before = None;
+        let headers = window.tabs.iter().zip(lefts).filter_map(|(tab, left)| {
+            let own = browser.tab(*tab).ok()?.group;
+            let is_first = own.is_some() && own != std::mem::replace(&mut before, own);
+            own.filter(|_| is_first && is_under(&left))
+        });
+        headers.last().filter(|_| (0..STRIP_HEIGHT).contains(&y))
+    }
+
     fn click(&mut self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
         if let Some(menu) = self.menu.take() {
-            let below = self.y - menu.top;
-            let row = MENU.iter().find(|(place, _)| (below - place).abs() * 2 <= MENU_ROW);
-            return Some(choose(browser, menu.tab, row?.1));
+            return Some(self.choose(browser, menu.tab, menu.entry_under(self.y)?));
+        }
+        if let Some(group) = self.header_here(browser).filter(|_| button == 1) {
+            return Some(act(browser, UserAction::ToggleGroup { group_id: group.0 }));
         }
         let Some((tab, _)) = self.tab_here(browser) else {
             return self.click_behind_tabs(browser, button);
@@ -240,7 +241,7 @@ impl Pointer {
             1 => act(browser, UserAction::Activate { tab_id: tab.0 }),
             2 => self.close(browser, tab),
             3 => {
-                self.menu = Some(OpenMenu { tab, top: self.y, at: 0 });
+                self.menu = Some(OpenMenu::of(tab, self.y));
                 Ok(())
             }
             _ => return None,
@@ -270,6 +271,10 @@ impl Pointer {
 
     /// Closes a tab. Those behind it come to where it was, as wide as they are, so that one after the other can be closed.
     fn close(&mut self, browser: &mut Browser, tab: TabId) -> Result<(), Error> {
+        if takes_whole_group(browser, &[tab]) {
+            self.asked = Some((tab, MenuEntry::Close));
+            return Ok(());
+        }
         let window = browser.window(browser.tab(tab)?.window)?;
         let kept = self.kept_width.filter(|kept| kept.is_of(browser, window));
         let width = kept.map_or_else(|| common_width(browser, window, 0), |kept| kept.width);
@@ -392,23 +397,60 @@ impl Pointer {
     }
 
     /// Does what a key does: in a menu that is open, to what is dragged, or in the window that has the focus.
-    fn press_key(&mut self, browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
+    fn press_key(
+        &mut self,
+        browser: &mut Browser,
+        at: Timestamp,
+        key: &str,
+    ) -> Option<Result<(), Error>> {
         if let Some(menu) = &mut self.menu {
             match key {
-                "Down" => menu.at += 1,
-                "Up" => menu.at -= 1,
+                "Down" => menu.go(1),
+                "Up" => menu.go(-1),
                 "Return" => {
                     let menu = self.menu.take()?;
-                    return Some(choose(browser, menu.tab, entry_at(menu.at)?));
+                    let entry = menu.entry(browser);
+                    return Some(entry.map_or(Ok(()), |it| self.choose(browser, menu.tab, it)));
                 }
                 _ => self.menu = None,
             }
             return Some(Ok(()));
         }
+        if let Some((tab, entry)) = self.asked.take_if(|_| ["Return", "Escape"].contains(&key)) {
+            return Some(if key == "Return" { choose(browser, tab, entry) } else { Ok(()) });
+        }
+        if ["ctrl+w", "ctrl+F4"].contains(&key) {
+            return self.press_close(browser, at);
+        }
+        self.pin_warning = None;
         match self.grip.take_if(|_| key == "Escape") {
             Some(grip) => Some(Self::give_up(browser, &grip)),
             None => press_key(browser, key),
         }
+    }
+
+    /// Closes all highlighted tabs, as from the menu of one of them; pinned ones alone once the key is pressed again.
+    fn press_close(&mut self, browser: &mut Browser, now: Timestamp) -> Option<Result<(), Error>> {
+        let window = browser.focused_window()?;
+        let active = window.active?;
+        let is_pinned = |tab: &TabId| browser.tab(*tab).is_ok_and(|tab| tab.pinned);
+        let are_pinned = window.highlighted.iter().all(is_pinned);
+        let is_fresh = |at: &Timestamp| now.since(*at) < PIN_WARNING;
+        let warned = self.pin_warning.take().filter(is_fresh);
+        if are_pinned && warned.is_none() {
+            self.pin_warning = Some(now);
+            return Some(Ok(()));
+        }
+        Some(self.choose(browser, active, MenuEntry::Close))
+    }
+
+    /// Chooses an entry of a tab's menu, about which the browser may ask first.
+    fn choose(&mut self, browser: &mut Browser, tab: TabId, entry: MenuEntry) -> Result<(), Error> {
+        if is_asked(browser, tab, entry) {
+            self.asked = Some((tab, entry));
+            return Ok(());
+        }
+        choose(browser, tab, entry)
     }
 
     /// Puts back what was dragged along its strip, and what was active before.
@@ -467,13 +509,6 @@ fn is_command(word: &JsValue) -> bool {
     word.text().is_some_and(|word| COMMANDS.contains(&word))
 }
 
-/// The entry of a tab's menu that keys came to.
-fn entry_at(at: i64) -> Option<MenuEntry> {
-    let place = usize::try_from(at.unsigned_abs()).ok()?.checked_sub(1)?;
-    let rows = if at > 0 { FROM_TOP } else { FROM_BOTTOM };
-    *rows.get(place)?
-}
-
 /// Does what the user does, at the time that the browser has come to.
 pub(super) fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
     browser.user_action(browser.time(), action).map(drop)
@@ -511,9 +546,22 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         "ctrl+n" | "ctrl+shift+n" => UserAction::NewWindow { incognito: key == "ctrl+shift+n" },
         "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },
-        // Both are done to all highlighted tabs, as from the menu of one of them.
-        "ctrl+w" | "ctrl+F4" => UserAction::ChooseFromMenu { tab_id, entry: MenuEntry::Close },
-        "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => {
+        "ctrl+h" | "ctrl+j" => {
+            let url = if key == "ctrl+h" { "chrome://history/" } else { "chrome://downloads/" };
+            let is_it = |tab: &&TabId| browser.tab(**tab).is_ok_and(|tab| *tab.url == *url);
+            let is_empty = |url: &str| url == BLANK || url.starts_with(NEW_TAB_PAGES);
+            match window.tabs.iter().find(is_it) {
+                Some(tab) => UserAction::Activate { tab_id: tab.0 },
+                None if browser.tab(active).is_ok_and(|tab| is_empty(&tab.url)) => {
+                    UserAction::Navigate { tab_id, url: url.into() }
+                }
+                None => UserAction::OpenLink { tab_id, url: url.into(), place: LinkPlace::Front },
+            }
+        }
+        "alt+Home" => UserAction::Navigate { tab_id, url: NEW_TAB.to_owned() },
+        "ctrl+shift+k" => return Some(Ok(())),
+        // It is done to all highlighted tabs, as from the menu of one of them.
+        "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" | "shift+F5" => {
             UserAction::ChooseFromMenu { tab_id, entry: MenuEntry::Reload }
         }
         "ctrl+shift+t" => UserAction::RestoreTab { window_id: window.id.0 },
@@ -522,13 +570,16 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         "ctrl+shift+Page_Down" | "ctrl+shift+Page_Up" => {
             UserAction::MoveBy { tab_id, forward: key == "ctrl+shift+Page_Down" }
         }
-        "ctrl+9" => show(seen.last().copied().unwrap_or(at))?,
+        // The key that the manifest of a recorded extension names.
+        "ctrl+shift+y" => UserAction::Invoke { tab_id, extension_id: EXTENSION.to_owned() },
+        "ctrl+9" | "alt+9" => show(seen.last().copied().unwrap_or(at))?,
         "alt+Left" | "alt+Right" => UserAction::Traverse { tab_id, forward: key == "alt+Right" },
         "ctrl+plus" | "ctrl+equal" => UserAction::ZoomStep { tab_id, step: 1 },
         "ctrl+minus" => UserAction::ZoomStep { tab_id, step: -1 },
         "ctrl+0" => UserAction::ZoomStep { tab_id, step: 0 },
         number => {
-            let number: usize = number.strip_prefix("ctrl+")?.parse().ok()?;
+            let number = number.strip_prefix("ctrl+").or_else(|| number.strip_prefix("alt+"))?;
+            let number: usize = number.parse().ok()?;
             // A number that no tab has does nothing.
             let index = number.checked_sub(1).and_then(|place| seen.get(place)).copied();
             match index.and_then(show) {

@@ -12,8 +12,13 @@ use crate::id::{TabId, WindowId};
 impl Browser {
     /// Closes one tab; the last one takes its window with it.
     pub(crate) fn close_tab(&mut self, id: TabId) -> Result<(), Error> {
-        let window = self.tab(id)?.window;
         self.remember_tab(id)?;
+        self.close_for_good(id)
+    }
+
+    /// The same of a tab that nobody can bring back.
+    pub(in crate::browser) fn close_for_good(&mut self, id: TabId) -> Result<(), Error> {
+        let window = self.tab(id)?.window;
         // Where its process ends with it nobody waits for the page; where another page goes on in it, that goes in its own time.
         let ends_process = self.ends_process(id, &[id]);
         if ends_process {
@@ -36,22 +41,54 @@ impl Browser {
         Ok(())
     }
 
-    /// Closes tabs of one window in one go, the last one first: what it does to those that stay is told once, at the end.
-    pub(crate) fn close_at_once(&mut self, tabs: &[TabId]) -> Result<(), Error> {
-        let mut removals = Vec::new();
-        let last = tabs.first();
+    /// Closes tabs of one window beside others: groups that go as a whole one by one, the last one first, then the others. Of each the last tab is the
+    /// first that is brought back.
+    pub(in crate::browser) fn close_groups_first(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        let mut left = tabs.to_vec();
         for id in tabs.iter().rev() {
-            let window = self.tab(*id)?.window;
+            let group = self.strips.tab(*id).and_then(|tab| tab.group);
+            let members = group.map(|group| self.strips.members(group)).unwrap_or_default();
+            if !members.is_empty() && members.iter().all(|member| tabs.contains(member)) {
+                left.retain(|tab| !members.contains(tab));
+                members.iter().try_for_each(|tab| self.remember_tab(*tab))?;
+                self.close_remembered(&members)?;
+            }
+        }
+        left.iter().try_for_each(|tab| self.remember_tab(*tab))?;
+        self.close_remembered(&left)
+    }
+
+    /// Closes tabs of one window in one go, of which the first is the first that is brought back.
+    pub(crate) fn close_at_once(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        let Some(first) = tabs.first() else { return Ok(()) };
+        // The last one of a window is remembered as that.
+        let window = self.tab(*first)?.window;
+        let closes_window = self.window(window)?.tabs.len() == tabs.len();
+        for id in tabs.iter().skip(usize::from(closes_window)).rev() {
             self.remember_tab(*id)?;
+        }
+        self.close_remembered(tabs)
+    }
+
+    /// Closes tabs of one window in one go, the last one first: all leave before the first is told to be gone, and what it does to those that stay
+    /// is told once, at the end.
+    fn close_remembered(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        let Some(last) = tabs.first() else { return Ok(()) };
+        let window = self.tab(*last)?.window;
+        let mut removals = Vec::new();
+        for id in tabs.iter().rev() {
+            if self.window(window)?.tabs.len() == 1 {
+                self.remember_tab(*id)?;
+            }
             self.end_document(*id, UnloadReason::Closed);
             let group = self.tab(*id)?.group;
             self.clear_pin_and_group(*id, tabs)?;
             removals.push(self.remove_from_strip(*id, group)?);
             self.forget_tab(*id);
-            if last == Some(id) {
-                let active = self.window(window)?.active;
-                self.show_groups_of_highlighted(&Removal::of_all(&removals, window, active))?;
-            }
+        }
+        let active = self.window(window)?.active;
+        self.show_groups_of_highlighted(&Removal::of_all(&removals, window, active))?;
+        for id in tabs.iter().rev() {
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         }
         self.settle_left_window(&removals)

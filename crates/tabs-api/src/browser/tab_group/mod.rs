@@ -5,6 +5,7 @@ mod join;
 mod leave;
 mod move_group;
 
+pub(in crate::browser) use self::move_group::TakenGroup;
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::group::Group;

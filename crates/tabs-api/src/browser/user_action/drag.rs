@@ -130,7 +130,7 @@ impl Browser {
         Ok(Luggage { pinned, group })
     }
 
-    fn take_out_one_by_one(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+    pub(super) fn take_out_one_by_one(&mut self, tabs: &[TabId]) -> Result<(), Error> {
         for tab in tabs {
             let left = self.take_out(*tab)?;
             self.settle_left_window(&[left])?;
@@ -139,7 +139,7 @@ impl Browser {
     }
 
     /// Pins a tab that was pinned where it comes from, and tells so while it is still of that window, at the index that it comes to.
-    fn pin_again(&mut self, view: TabView, index: usize) -> Result<(), Error> {
+    pub(super) fn pin_again(&mut self, view: TabView, index: usize) -> Result<(), Error> {
         self.tab_mut(TabId(view.id))?.pinned = true;
         let change = Change { pinned: Some(true), ..Change::default() };
         let index = i64::try_from(index).unwrap_or(i64::MAX);

@@ -4,6 +4,7 @@
 // Others say where a tab goes; the recorded keys alone ask what has them.
 mod address_field;
 mod drag;
+mod new_window;
 mod perform;
 mod tab_menu;
 
@@ -261,6 +262,8 @@ pub enum MenuEntry {
     NewTab,
     /// A new group.
     NewGroup,
+    /// Of no group any more.
+    RemoveFromGroup,
     /// A window of its own.
     NewWindow,
     /// Its page again.
@@ -275,7 +278,7 @@ pub enum MenuEntry {
     Close,
     /// All others that are not pinned close.
     CloseOthers,
-    /// All behind it close.
+    /// All behind it that are not pinned close.
     CloseRight,
 }
 

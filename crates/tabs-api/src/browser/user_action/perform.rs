@@ -59,7 +59,13 @@ impl Browser {
             UserAction::Extend { tab_id, adds } => self.extend(TabId(tab_id), adds)?,
             UserAction::MoveBy { tab_id, forward } => self.move_by_one(TabId(tab_id), forward)?,
             UserAction::NewTab { window_id } => {
-                return Ok(tab_id_json(self.open_user_tab(WindowId(window_id))?));
+                let window = self.window(WindowId(window_id))?.id;
+                let normal = self.normal_window(window)?;
+                let tab = self.open_user_tab(normal)?;
+                if normal != window {
+                    self.give_focus(normal);
+                }
+                return Ok(tab_id_json(tab));
             }
             UserAction::RestoreTab { window_id } => {
                 self.window(WindowId(window_id))?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::perform::tab_id_json;
 use super::{LinkPlace, MenuEntry};
 use crate::browser::Browser;
-use crate::browser::strip::{NewTab, WindowPlacement};
+use crate::browser::strip::WindowPlacement;
 use crate::browser::tab_group::GroupChange;
 use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
@@ -17,37 +17,40 @@ impl Browser {
     /// Does what an entry of a tab's menu does: for all highlighted tabs where the tab is one of them.
     pub(super) fn choose_from_menu(&mut self, id: TabId, entry: MenuEntry) -> Result<Value, Error> {
         let tab = self.tab(id)?;
-        let (window, pinned) = (tab.window, tab.pinned);
+        let window = tab.window;
         let state = self.window(window)?;
-        let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let strip = state.tabs.clone();
         let is_mate = |tab: &&TabId| state.highlighted.contains(tab);
         let chosen: Vec<_> = match state.highlighted.contains(&id) {
             true => strip.iter().filter(is_mate).copied().collect(),
             false => vec![id],
         };
+        let is_other =
+            |tab: &TabId| !chosen.contains(tab) && self.tab(*tab).is_ok_and(|tab| !tab.pinned);
         match entry {
-            MenuEntry::NewTab => {
-                let opener = state.active;
-                let new = NewTab {
-                    window,
-                    url: None,
-                    index: Some(index + 1),
-                    active: true,
-                    pinned: false,
-                    opener,
-                };
-                return Ok(tab_id_json(self.open_tab(&new)?));
-            }
+            MenuEntry::NewTab => return Ok(tab_id_json(self.open_user_tab_behind(id)?)),
             MenuEntry::NewGroup => {
                 let group = self.group_tabs(&chosen, window, None)?;
                 return Ok(json!({ "groupId": group.0 }));
             }
             MenuEntry::NewWindow => return self.move_to_new_window(&chosen),
             MenuEntry::Reload => chosen.into_iter().try_for_each(|tab| self.reload_tab(tab))?,
-            MenuEntry::Duplicate => return Ok(tab_id_json(self.duplicate_tab(id)?)),
+            MenuEntry::Duplicate => {
+                let copies = chosen.into_iter().map(|tab| self.duplicate_tab(tab));
+                let copies = copies.collect::<Result<Vec<_>, _>>()?;
+                return Ok(copies.last().map_or(Value::Null, |copy| tab_id_json(*copy)));
+            }
+            MenuEntry::RemoveFromGroup => {
+                chosen.into_iter().try_for_each(|tab| self.leave_group(tab))?;
+            }
             MenuEntry::Pin => {
-                chosen.into_iter().try_for_each(|tab| self.set_pinned(tab, !pinned))?;
+                // All are unpinned, the last one first, where each is pinned.
+                let is_pinned = |tab: &TabId| self.tab(*tab).is_ok_and(|tab| tab.pinned);
+                if chosen.iter().all(is_pinned) {
+                    chosen.iter().rev().try_for_each(|tab| self.set_pinned(*tab, false))?;
+                } else {
+                    chosen.iter().try_for_each(|tab| self.set_pinned(*tab, true))?;
+                }
             }
             MenuEntry::MuteSite => {
                 let is_muted = |id: &TabId| self.tab(*id).is_ok_and(|tab| self.is_site_muted(tab));
@@ -56,33 +59,16 @@ impl Browser {
             }
             MenuEntry::Close => self.close_at_once(&chosen)?,
             MenuEntry::CloseOthers => {
-                let is_other = |tab: &TabId| {
-                    !chosen.contains(tab) && self.tab(*tab).is_ok_and(|tab| !tab.pinned)
-                };
                 let others: Vec<_> = strip.into_iter().filter(is_other).collect();
-                self.close_at_once(&others)?;
+                self.close_groups_first(&others)?;
             }
             MenuEntry::CloseRight => {
-                let right: Vec<_> = strip.into_iter().skip(index + 1).collect();
-                self.close_at_once(&right)?;
+                let behind = strip.into_iter().skip_while(|tab| *tab != id);
+                let right: Vec<_> = behind.filter(is_other).collect();
+                self.close_groups_first(&right)?;
             }
         }
         Ok(Value::Null)
-    }
-
-    /// Moves tabs into a window of their own, which comes to the front with the first of them.
-    fn move_to_new_window(&mut self, tabs: &[TabId]) -> Result<Value, Error> {
-        let Some(first) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
-        let incognito = self.window(self.tab(first)?.window)?.incognito;
-        let window = self.open_window(WindowKind::Normal, incognito, WindowPlacement::default())?;
-        for (index, tab) in tabs.iter().enumerate() {
-            self.transfer(*tab, window, Some(index))?;
-            if index == 0 {
-                self.activate(*tab)?;
-            }
-        }
-        self.give_focus(window);
-        Ok(json!({ "windowId": window.0 }))
     }
 
     /// A click on the header of a group.
@@ -117,6 +103,11 @@ impl Browser {
         let url = resolve(url, "")?;
         let tab = self.tab(page)?;
         let window = self.window(tab.window)?;
+        if place == LinkPlace::Front {
+            let id = self.open_beside_active(page, Some(&url))?;
+            self.give_focus(self.tab(id)?.window);
+            return Ok(tab_id_json(id));
+        }
         if place == LinkPlace::Window || window.kind != WindowKind::Normal {
             let incognito = window.incognito;
             let window =
@@ -126,28 +117,20 @@ impl Browser {
             return Ok(tab_id_json(id));
         }
         let index = window.index_of(page).ok_or(Error::NoTab(page.0))?;
-        let is_active = place == LinkPlace::Front;
         // In the background it comes behind those that the page opened before.
         let opened = |id: &&TabId| self.tab(**id).is_ok_and(|tab| tab.opener == Some(page));
         let before = window.tabs.iter().skip(index + 1).take_while(opened).count();
-        let index = if is_active { index + 1 } else { index + 1 + before };
+        let index = index + 1 + before;
         // Those that it opened before may have left its group, of which this one is, or have come into one, of which this one is as well.
         let (index, group) = self.place_within(window, index, tab.group);
         let window = window.id;
-        if is_active {
-            self.forget_openers(window);
-        }
         let id = self.add_tab(window);
         let index = self.strips().clamped(self.window(window)?, false, index);
         let tab = self.tab_mut(id)?;
         (tab.opener, tab.group) = (Some(page), group);
         self.insert_into_strip(id, window, index)?;
         self.navigate(id, &url, NavigationKind::Push);
-        if is_active {
-            self.create_and_activate(id)?;
-        } else {
-            self.emit_created(id);
-        }
+        self.emit_created(id);
         Ok(tab_id_json(id))
     }
 }
