@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::browser::Browser;
+use crate::browser::tab::MuteReason;
+use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::extension::permission::{Access, Extension};
 use crate::id::TabId;
+use crate::url::NEW_TAB;
 
 /// Installed extensions by their id.
 #[derive(Debug, Default)]
@@ -30,9 +33,40 @@ impl Browser {
         self.extensions.0.insert(extension.id.clone(), extension);
     }
 
-    /// Removes an extension; its calls are refused from now on.
+    /// Removes an extension; its calls are refused from now on. Its pages close, and what it muted sounds again.
     pub fn uninstall(&mut self, id: &str) {
-        self.extensions.0.remove(id);
+        let Some(extension) = self.extensions.0.remove(id) else { return };
+        // Each window looks at its own tabs, from the last one on.
+        let windows = self.strips.windows().map(|window| window.tabs.iter().rev().copied());
+        let tabs: Vec<_> = windows.flatten().collect();
+        for id in tabs {
+            self.clear_of(id, &extension);
+        }
+        self.drop_emptied_windows();
+        self.assert_invariants();
+    }
+
+    /// Closes a tab that shows a page of an extension which is gone, or has the last one of its window go to the page of a new tab; lets any other
+    /// sound if the extension muted it.
+    fn clear_of(&mut self, id: TabId, extension: &Extension) {
+        let Some(tab) = self.strips.tab(id) else { return };
+        // A discarded tab has no page.
+        if extension.owns(&tab.url) && !tab.discarded {
+            let window = self.strips.window(tab.window);
+            if window.is_some_and(|window| window.tabs.len() > 1) {
+                // The tab was just found.
+                drop(self.close_for_good(id));
+            } else {
+                self.navigate(id, NEW_TAB, NavigationKind::Push);
+            }
+            return;
+        }
+        let reason = tab.muted.reason.clone();
+        if matches!(&reason, Some(MuteReason::Extension(name)) if **name == *extension.id)
+            && let Some(reason) = reason
+        {
+            drop(self.set_muted(id, false, reason));
+        }
     }
 
     /// An extension, if it is installed.
@@ -55,5 +89,44 @@ impl Browser {
             .ok_or_else(|| Error::Unsupported("this extension is not installed".into()))?
             .invoke(id.0, &url);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use triptych_core::time::Timestamp;
+
+    use super::*;
+    use crate::browser::Compat;
+    use crate::extension::manifest::Manifest;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
+
+    fn install(browser: &mut Browser, id: &str) {
+        browser.install(Extension::new(id.into(), &Manifest::default(), false));
+    }
+
+    #[test]
+    fn an_extension_that_is_removed_lets_those_tabs_sound_that_it_muted() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let tab = browser.strips.tabs().next().unwrap().id;
+        install(&mut browser, "mutes");
+        install(&mut browser, "other");
+        browser.set_muted(tab, true, MuteReason::Extension("mutes".into())).unwrap();
+        browser.uninstall("other");
+        assert!(browser.tab(tab).unwrap().muted.muted);
+        browser.uninstall("mutes");
+        assert!(!browser.tab(tab).unwrap().muted.muted);
+    }
+
+    #[test]
+    fn a_window_outlives_the_extension_whose_page_is_its_last_one() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let tab = browser.strips.tabs().next().unwrap().id;
+        browser.strips.tab_mut(tab).unwrap().url = "chrome-extension://own/page.html".into();
+        install(&mut browser, "own");
+        browser.uninstall("own");
+        let pending = browser.tab(tab).unwrap().pending.as_ref();
+        assert_eq!(pending.map(|pending| &*pending.url), Some(NEW_TAB));
     }
 }

@@ -236,8 +236,7 @@ fn may_inject(extension: &Extension, tab: &Tab, url: &str) -> Result<(), Error> 
 
 /// True if hosts or an invocation cover an address. Hosts are pages of the web: not even the extension's own are among them.
 fn may_access(extension: &Extension, tab: &Tab, url: &str) -> bool {
-    let is_covered = !is_of_extension(url) && extension.may_read(tab.id.0, url);
-    !is_gallery(url) && (is_covered || extension.is_invoked_on(tab.id.0, url))
+    !is_gallery(url) && !is_of_extension(url) && extension.may_read(tab.id.0, url)
 }
 
 fn is_of_extension(url: &str) -> bool {

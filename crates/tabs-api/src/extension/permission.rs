@@ -194,8 +194,10 @@ impl Extension {
         }
         let is_readable =
             is_of_any(url, &OPEN_TO_HOSTS) || is_of_any(url, &[FILES]) && self.has_files;
-        (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url)))
-            || self.is_invoked_on(tab, url)
+        // An invocation on any other page is good for pictures of it alone.
+        is_readable
+            && (self.hosts.iter().any(|pattern| pattern.matches(url))
+                || self.is_invoked_on(tab, url))
     }
 
     /// Refuses pages that no extension has to do with, whatever its permissions.

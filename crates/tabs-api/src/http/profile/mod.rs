@@ -291,7 +291,7 @@ impl Profile {
         self.until_durable(revision).await.map(|()| outcome)
     }
 
-    /// Changes what is not kept: which extensions there are.
+    /// Changes which extensions there are, which is kept elsewhere; what that does to tabs is kept in its own time.
     pub(super) fn change_extensions(self: &Arc<Self>, change: impl FnOnce(&mut Browser)) {
         self.with(|state, now| state.session.change(now, change));
     }
