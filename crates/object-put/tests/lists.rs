@@ -1,4 +1,4 @@
-//! What lists, policies and conditions give beside each other, and to whom.
+//! Lists, policies and conditions beside each other: the rights that each gives, and to whom.
 
 mod service;
 

@@ -1,4 +1,4 @@
-//! What the lists of a bucket and of its objects let a caller do.
+//! Lists of a bucket and of its objects: the permissions that they give a caller.
 
 use triptych_core::kv::Tx;
 
