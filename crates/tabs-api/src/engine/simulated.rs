@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use triptych_core::time::Timestamp;
-use url::Url;
+use url::{ParseError, Url};
 
 use crate::engine::alert::{Alert, Alerts};
 use crate::engine::fixtures::{Outcome, Pages};
@@ -483,12 +483,15 @@ impl SimEngine {
             // A page may not open another one by itself.
             Script::Open(_) | Script::OpenLink { .. } if !is_gesture => {}
             Script::Open(opening) => {
-                self.at(when, page_event(tab, load, PageEvent::Opens(at_base(base, opening))));
+                if let Some(opening) = at_base(base, opening) {
+                    self.at(when, page_event(tab, load, PageEvent::Opens(opening)));
+                }
             }
             Script::OpenAndClose(opening) => {
-                let opening = at_base(base, opening);
-                let event = PageEvent::OpensAndCloses { opening, is_blocked: !is_gesture };
-                self.at(when, page_event(tab, load, event));
+                if let Some(opening) = at_base(base, opening) {
+                    let event = PageEvent::OpensAndCloses { opening, is_blocked: !is_gesture };
+                    self.at(when, page_event(tab, load, event));
+                }
             }
             Script::OpenLink { url, is_in_window } => {
                 if let Some(url) = resolved(base, url) {
@@ -589,11 +592,17 @@ fn resolved(base: &str, target: &str) -> Option<String> {
     base.join(target).ok().map(Into::into)
 }
 
-/// A page that another one opens, by the address that this has for it.
-fn at_base(base: &str, opening: &Opening) -> Opening {
-    let named = Some(&opening.url).filter(|url| !url.is_empty());
-    let url = named.map(|url| resolved(base, url).unwrap_or_else(|| BLANK.to_owned()));
-    Opening { url: url.unwrap_or_default(), ..opening.clone() }
+/// A page that another one opens, by the address that this has for it: a blank one where a relative address has nothing to be relative to; none for
+/// what is no address, which the browser refuses to open.
+fn at_base(base: &str, opening: &Opening) -> Option<Opening> {
+    let named = opening.url.as_str();
+    let url = match resolved(base, named) {
+        _ if named.is_empty() => String::new(),
+        Some(url) => url,
+        None if Url::parse(named) == Err(ParseError::RelativeUrlWithoutBase) => BLANK.to_owned(),
+        None => return None,
+    };
+    Some(Opening { url, ..opening.clone() })
 }
 
 /// The same, or what the page names as it is.

@@ -65,7 +65,7 @@ impl OpenMenu {
     }
 
     fn can_do(&self, browser: &Browser, entry: Option<MenuEntry>) -> bool {
-        let tabs = chosen(browser, self.tab);
+        let tabs = browser.chosen_in_menu(self.tab);
         let window = browser.tab(self.tab).and_then(|tab| browser.window(tab.window)).ok();
         let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         let is_grouped = |tab: &TabId| browser.tab(*tab).is_ok_and(|tab| tab.group.is_some());
@@ -90,27 +90,17 @@ fn has_other_group(browser: &Browser, tab: TabId) -> bool {
     browser.strips().groups().any(|group| Some(group.id) != own)
 }
 
-/// The tabs that an entry of a tab's menu is for: all highlighted ones where it is one of them.
-fn chosen(browser: &Browser, tab: TabId) -> Vec<TabId> {
-    let window = browser.tab(tab).and_then(|tab| browser.window(tab.window)).ok();
-    let mates = window.filter(|window| window.highlighted.contains(&tab));
-    let mates = mates.map(|window| {
-        window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect()
-    });
-    mates.unwrap_or_else(|| vec![tab])
-}
-
 /// True if the browser asks its user before an entry is done, as a group would lose all its tabs.
 pub(super) fn is_asked(browser: &Browser, tab: TabId, entry: MenuEntry) -> bool {
     let takes_away = match entry {
         MenuEntry::Close | MenuEntry::NewGroup | MenuEntry::RemoveFromGroup => true,
         MenuEntry::Pin => {
             let is_unpinned = |tab: &TabId| browser.tab(*tab).is_ok_and(|tab| !tab.pinned);
-            chosen(browser, tab).iter().any(is_unpinned)
+            browser.chosen_in_menu(tab).iter().any(is_unpinned)
         }
         _ => false,
     };
-    takes_away && takes_whole_group(browser, &chosen(browser, tab))
+    takes_away && takes_whole_group(browser, &browser.chosen_in_menu(tab))
 }
 
 /// True if all tabs of a group are among these.

@@ -18,13 +18,8 @@ impl Browser {
     pub(super) fn choose_from_menu(&mut self, id: TabId, entry: MenuEntry) -> Result<Value, Error> {
         let tab = self.tab(id)?;
         let window = tab.window;
-        let state = self.window(window)?;
-        let strip = state.tabs.clone();
-        let is_mate = |tab: &&TabId| state.highlighted.contains(tab);
-        let chosen: Vec<_> = match state.highlighted.contains(&id) {
-            true => strip.iter().filter(is_mate).copied().collect(),
-            false => vec![id],
-        };
+        let strip = self.window(window)?.tabs.clone();
+        let chosen = self.chosen_in_menu(id);
         let is_other =
             |tab: &TabId| !chosen.contains(tab) && self.tab(*tab).is_ok_and(|tab| !tab.pinned);
         match entry {
@@ -69,6 +64,16 @@ impl Browser {
             }
         }
         Ok(Value::Null)
+    }
+
+    /// The tabs that an entry of a tab's menu is for: all highlighted ones where it is one of them.
+    pub(crate) fn chosen_in_menu(&self, id: TabId) -> Vec<TabId> {
+        let window = self.tab(id).and_then(|tab| self.window(tab.window)).ok();
+        let mates = window.filter(|window| window.highlighted.contains(&id));
+        let mates = mates.map(|window| {
+            window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect()
+        });
+        mates.unwrap_or_else(|| vec![id])
     }
 
     /// A click on the header of a group.

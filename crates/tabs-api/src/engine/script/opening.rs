@@ -72,9 +72,6 @@ pub(super) fn opening_script(action: &str) -> Option<Script> {
     let given = quoted_arguments(action);
     let name = given.get(1).map(String::as_str).unwrap_or_default();
     let is_closed = action.split_once(')').is_some_and(|(_, rest)| rest.starts_with(".close("));
-    if given.first().is_some_and(|url| url.ends_with("://[")) {
-        return None;
-    }
     let url = given.first().cloned().unwrap_or_default();
     let keyword = name.to_lowercase();
     if OWN_TAB.contains(&keyword.as_str()) {
