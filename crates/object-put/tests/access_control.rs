@@ -1,4 +1,4 @@
-//! Lists, policies and conditions beside each other: the rights that each gives, and to whom.
+//! ACLs, policies and conditions beside each other: the rights that each gives, and to whom.
 
 mod service;
 
@@ -43,7 +43,7 @@ async fn anonymous(world: &World, method: &str, target: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_public_list_that_is_ignored_lets_nobody_in_and_does_not_shut_its_owner_out() {
+async fn a_public_acl_that_is_ignored_lets_nobody_in_and_does_not_shut_its_owner_out() {
     let world = World::new(NOW).await;
     done(&world, Draft::put("/bkt/mine", b"1").with("x-store-acl", "public-read")).await;
     let put = Draft::put("/bkt/theirs", b"1").with("x-store-acl", "public-read");
@@ -93,7 +93,7 @@ async fn a_policy_lets_nobody_read_what_another_account_owns_and_can_deny_it() {
 }
 
 #[tokio::test]
-async fn who_may_read_a_bucket_by_its_list_sees_its_uploads_too() {
+async fn who_may_read_a_bucket_by_its_acl_sees_its_uploads_too() {
     let world = World::new(NOW).await;
     for (list, status) in [("private", 403), ("public-read", 200)] {
         done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", list)).await;
@@ -285,7 +285,7 @@ async fn a_part_cannot_choose_its_encryption() {
 }
 
 #[tokio::test]
-async fn where_lists_count_for_nothing_all_belongs_to_the_owner_of_the_bucket() {
+async fn where_acls_count_for_nothing_all_belongs_to_the_owner_of_the_bucket() {
     let world = World::new(NOW).await;
     let (main, other) = ("main", "other");
     done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
@@ -364,7 +364,7 @@ async fn what_a_new_bucket_brings_along_has_permissions_of_its_own() {
 }
 
 #[tokio::test]
-async fn where_lists_are_disabled_none_is_taken_but_the_full_control_of_the_owner() {
+async fn where_acls_are_disabled_none_is_taken_but_the_full_control_of_the_owner() {
     let world = World::new(NOW).await;
     done(&world, Draft::put("/enforced/k", b"1")).await;
     let shown = done(&world, by(OWNER, "GET", "/enforced?acl")).await;

@@ -9,7 +9,7 @@ use crate::request::fields::Fields;
 use crate::request::xml::{Element, XmlWriter};
 
 const ACL: &str = "x-store-acl";
-/// The canned list by which the owner of a bucket gets full control.
+/// The canned ACL by which the owner of a bucket gets full control.
 pub const BUCKET_OWNER_FULL_CONTROL: &str = "bucket-owner-full-control";
 /// The most grants of a list.
 const GRANTS_MAX: usize = 100;
@@ -234,8 +234,8 @@ impl Acl {
         fields.has(ACL) || GRANT_HEADERS.iter().any(|(header, _)| fields.has(header))
     }
 
-    /// Tells whether a request may bring this list where lists are disabled: one that says no more than the full control of `owner`. Of the
-    /// canned lists that come to it only the one of that name is taken (spec §4), and `private` is not.
+    /// Tells whether a request may bring this ACL where ACLs are disabled: one that says no more than the full control of `owner`. Of the
+    /// canned ACLs that come to it only the one of that name is taken (spec §4), and `private` is not.
     ///
     /// # Errors
     /// `InvalidArgument` for a header that is no text.

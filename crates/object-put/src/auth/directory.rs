@@ -148,7 +148,7 @@ impl DirectoryRequest<'_> {
             fields: self.fields,
             query: self.query,
             version: None,
-            tag: None,
+            etag: None,
             brought_tags: None,
             arrival: self.arrival,
             owner: &bucket.owner,

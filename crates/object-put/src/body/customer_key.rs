@@ -8,14 +8,13 @@ use subtle::ConstantTimeEq as _;
 use triptych_core::id::Ids;
 use zeroize::Zeroizing;
 
+use crate::body::encryption::MODE_HEADER;
 use crate::body::object_key::{ObjectKey, SecretKey};
 use crate::error::Error;
 use crate::request::fields::Fields;
 
 /// The one algorithm that there is.
 pub const ALGORITHM: &str = "AES256";
-/// The header that real clients are told about, whichever of the four is at fault.
-const MODE: &str = "x-store-server-side-encryption";
 /// Bytes of the salt of a verifier.
 const SALT_BYTES: usize = 16;
 
@@ -92,7 +91,7 @@ impl CustomerKey {
             return Ok(None);
         }
         let value = |name| fields.get(name).map(|found| found.filter(|value| !value.is_empty()));
-        let refused = |reason: &'static str| Err(Error::argument(MODE, None, reason));
+        let refused = |reason: &'static str| Err(Error::argument(MODE_HEADER, None, reason));
         let (Some(algorithm), key, md5) =
             (value(headers.algorithm)?, value(headers.key)?, value(headers.md5)?)
         else {

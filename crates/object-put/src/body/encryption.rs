@@ -21,6 +21,10 @@ pub use triptych_crypto::aes_256_gcm::{KEY_BYTES, TAG_BYTES};
 
 /// The mode that every body has unless it asks for another: keys that the service manages.
 pub const SERVICE_MANAGED: &str = "AES256";
+/// The header that names the mode.
+pub const MODE_HEADER: &str = "x-store-server-side-encryption";
+/// The header that names a key of a key service.
+pub const KEY_HEADER: &str = "x-store-server-side-encryption-kms-key-id";
 /// Bytes of a record before it is encrypted; the last of a body may have fewer.
 pub const RECORD_BYTES: usize = 64 * 1024;
 /// Sealed records leave in pieces of about this many bytes.

@@ -21,7 +21,7 @@ use crate::store::upload::{UploadEnd, due};
 
 /// The region whose buckets may be made again by who owns them, as in the real service.
 const OLDEST_REGION: &str = "us-east-1";
-/// The header that says whether lists count in a new bucket.
+/// The header that says whether ACLs count in a new bucket.
 const OWNERSHIP: &str = "x-store-object-ownership";
 /// The most configurations that a bucket has.
 const BUCKET_CONFIGS_MAX: usize = 100;
@@ -80,7 +80,7 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
 
 /// Checks that the caller may set what a new bucket brings along: each has a permission of its own, as when it is set later.
 fn check_brought(call: &Call<'_>, has_lock: bool, has_tags: bool) -> Result<(), Error> {
-    // A private list is what every bucket has.
+    // The ACL `private` is what every bucket has.
     let is_private = call.fields.get("x-store-acl")?.as_deref() == Some("private");
     let brought = [
         ("store:PutBucketAcl", Acl::is_named(call.fields) && !is_private),

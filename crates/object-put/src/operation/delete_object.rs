@@ -200,10 +200,10 @@ fn one(
     wanted: &Wanted<'_>,
 ) -> Result<DeleteOutcome, Error> {
     let key = Key::new(wanted.key.to_owned())?;
-    let tag = wanted.conditions.tag;
-    let access = AccessRequest { tag, ..call.access(&key, wanted.version) };
+    let etag = wanted.conditions.tag;
+    let access = AccessRequest { etag, ..call.access(&key, wanted.version) };
     check_delete(&access, call.bucket()?, tx)?;
-    check_condition(&access, tag, call.bucket()?, tx)?;
+    check_condition(&access, etag, call.bucket()?, tx)?;
     let bypass = bypass(call, &access, tx)?;
     let outcome = delete(
         tx,

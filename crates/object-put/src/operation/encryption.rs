@@ -15,9 +15,9 @@ use crate::store::bucket::BucketKind;
 use crate::store::bucket_encryption::{BucketEncryption, BucketMode};
 use crate::store::object_encryption::{KeyOpening, ObjectEncryption, SealedKey};
 
-/// The header that names the mode.
-pub const MODE: &str = "x-store-server-side-encryption";
-pub(super) const KEY: &str = "x-store-server-side-encryption-kms-key-id";
+pub(super) use crate::body::encryption::KEY_HEADER as KEY;
+pub use crate::body::encryption::MODE_HEADER as MODE;
+
 pub(super) const BUCKET_KEY: &str = "x-store-server-side-encryption-bucket-key-enabled";
 
 /// The encryption that the headers of a request ask for; what they leave open is the bucket's to say.

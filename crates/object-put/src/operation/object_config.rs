@@ -99,7 +99,7 @@ pub fn get_acl(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
     let owner = directory.canonical(bucket.owner_of(&found.version.owner));
     let none = Acl::default();
-    // What was put there once is kept, and counts again where lists do.
+    // What was put there once is kept, and counts again where ACLs do.
     let acl = match bucket.ownership {
         Ownership::BucketOwnerEnforced => &none,
         _ => &found.data()?.acl,

@@ -514,14 +514,14 @@ impl ObjectPut {
         self.authorize_with(request, None, tx)
     }
 
-    /// As [`Self::authorize`], for a request whose document brings `tags`.
+    /// As [`Self::authorize`], for a request whose document brings `brought_tags`.
     fn authorize_with(
         &self,
         request: &ParsedRequest<'_>,
-        tags: Option<&Tags>,
+        brought_tags: Option<&Tags>,
         tx: &mut Tx<'_>,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        let access = request.access().map(|access| AccessRequest { tags, ..access });
+        let access = request.access().map(|access| AccessRequest { brought_tags, ..access });
         let bucket = access.map(|access| authorize::authorize(&access, tx)).transpose()?;
         if let Some(bucket) = &bucket {
             // Whether it goes is not decided yet: until then it is there for who reads, and nobody may write.

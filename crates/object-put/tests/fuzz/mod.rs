@@ -191,7 +191,7 @@ pub fn policy(data: &[u8]) {
             fields: &fields,
             query: &query,
             version: None,
-            tag: None,
+            etag: None,
             brought_tags: None,
             owner: "111122223333",
             arrival: Arrival {

@@ -1,4 +1,4 @@
-//! Lists of a bucket and of its objects: the permissions that they give a caller.
+//! ACLs of a bucket and of its objects: the permissions that they give a caller.
 
 use triptych_core::kv::Tx;
 
@@ -9,12 +9,12 @@ use crate::error::Error;
 use crate::store::bucket::{Bucket, Ownership};
 use crate::store::tables::ACCOUNTS;
 
-/// Tells whether the object's own list says who has `permission`, whoever owns the bucket.
+/// Tells whether the object's own ACL says who has `permission`, whoever owns the bucket.
 pub(super) fn is_of_object(permission: &str) -> bool {
     matches!(acl_permission(permission), Some((true, _)))
 }
 
-/// The grant that gives a permission, and whether it is the object's list that has it.
+/// The grant that gives a permission, and whether it is the object's ACL that has it.
 fn acl_permission(permission: &str) -> Option<(bool, Permission)> {
     Some(match permission {
         "store:ListBucket" | "store:ListBucketVersions" | "store:ListBucketMultipartUploads" => {
@@ -48,7 +48,7 @@ pub(super) fn acl_allows(
     };
     match object(access, bucket, key, tx)? {
         Some(object) => {
-            // The owner of an object may always read and change its list; its bytes are a matter of the list alone.
+            // The owner of an object may always read and change its ACL; its bytes are a matter of the ACL alone.
             let account = access.caller.account();
             let owns = account.is_some_and(|account| account.id == bucket.owner_of(&object.owner));
             let none = Acl::default();
@@ -63,7 +63,7 @@ pub(super) fn acl_allows(
     }
 }
 
-/// Tells whether a list gives what is wanted, where lists count at all. A public one that is to be ignored counts as if none had been put: it
+/// Tells whether an ACL gives what is wanted, where ACLs count at all. A public one that is to be ignored counts as if none had been put: it
 /// lets nobody in, but does not shut its owner out.
 fn grants(
     access: &AccessRequest<'_>,

@@ -52,9 +52,9 @@ pub struct AccessRequest<'a> {
     /// The id of the version that it is about, where it names one.
     pub version: Option<&'a str>,
     /// The entity tag that one of many keys is to have: a request on one alone has a header for it.
-    pub tag: Option<&'a str>,
+    pub etag: Option<&'a str>,
     /// The tags that it brings in a document.
-    pub tags: Option<&'a Tags>,
+    pub brought_tags: Option<&'a Tags>,
     /// The sender.
     pub caller: &'a Caller,
     /// The way and the time in which it came.
@@ -98,11 +98,11 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
 /// [`Error::AccessDenied`]; those of the store.
 pub fn check_condition(
     access: &AccessRequest<'_>,
-    tag: Option<&str>,
+    etag: Option<&str>,
     bucket: &Bucket,
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
-    match tag {
+    match etag {
         None | Some("*") => Ok(()),
         // A session that may write may read too.
         Some(_) if bucket.kind == BucketKind::Directory => Ok(()),
@@ -330,8 +330,8 @@ fn effect(
         fields: access.fields,
         query: access.query,
         version: access.version,
-        tag: access.tag,
-        brought_tags: access.tags,
+        etag: access.etag,
+        brought_tags: access.brought_tags,
         arrival: access.arrival,
         owner: &bucket.owner,
         tags: data.map(|data| &data.tags),
@@ -400,7 +400,7 @@ pub fn check_permission(
 }
 
 /// Tells whether the policy of a bucket can give a permission, which it can always deny: objects of another account than the bucket's are
-/// that account's to give, by their lists.
+/// that account's to give, by their ACLs.
 fn is_given_by_policy(
     access: &AccessRequest<'_>,
     permission: &str,

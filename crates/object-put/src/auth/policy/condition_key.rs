@@ -3,6 +3,7 @@
 use crate::auth::account::Caller;
 use crate::auth::policy::{PolicyRequest, upload_encryption};
 use crate::auth::sigv4::{basic_time, header_time};
+use crate::body::encryption::{KEY_HEADER, MODE_HEADER};
 use crate::request::dialect::{
     directory_action, global_condition_key, neutral_encryption, spec_header, without_action_prefix,
 };
@@ -182,7 +183,7 @@ impl ConditionKey {
 
     /// Tells whether its values differ in the two vocabularies.
     pub(super) fn is_of_encryption(&self) -> bool {
-        matches!(self, Self::Header(name) if name.starts_with("x-store-server-side-encryption"))
+        matches!(self, Self::Header(name) if name.starts_with(MODE_HEADER))
     }
 
     /// Tells whether a fixed value of it keeps the world out.
@@ -195,7 +196,7 @@ impl ConditionKey {
             | Self::Unknown
             | Self::PointArn
             | Self::PointAccount => true,
-            Self::Header(name) => name == upload_encryption::KEY,
+            Self::Header(name) => name == KEY_HEADER,
             _ => false,
         }
     }
@@ -238,7 +239,9 @@ impl ConditionKey {
             Self::Parameter(name) => request.query.get(name).map(str::to_owned),
             Self::SessionMode => request.session_mode.map(str::to_owned),
             Self::Version => request.version.map(str::to_owned),
-            Self::Precondition(IF_MATCH) if request.tag.is_some() => request.tag.map(str::to_owned),
+            Self::Precondition(IF_MATCH) if request.etag.is_some() => {
+                request.etag.map(str::to_owned)
+            }
             Self::Precondition(name) => header(name).map(Into::into),
             Self::PointArn => request.point.map(|(point, region)| point.bare_arn(region)),
             Self::PointAccount => request.point.map(|(point, _)| point.account.clone()),

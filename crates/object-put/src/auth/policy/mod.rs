@@ -132,7 +132,7 @@ pub struct PolicyRequest<'a> {
     /// The id of the version that it is about, where it names one.
     pub version: Option<&'a str>,
     /// The entity tag that it asks of one of many keys.
-    pub tag: Option<&'a str>,
+    pub etag: Option<&'a str>,
     /// The tags that it brings in a document.
     pub brought_tags: Option<&'a Tags>,
     /// The account that owns the bucket.
@@ -273,7 +273,7 @@ mod tests {
             fields: &Fields::default(),
             query: &Query::parse(query).unwrap(),
             version: None,
-            tag: None,
+            etag: None,
             brought_tags: None,
             owner: "111122223333",
             arrival: Arrival {
