@@ -277,11 +277,13 @@ impl Browser {
         let entry = tab.history.get(tab.history_at).filter(|_| is_traversal);
         let restored = entry.map(|entry| entry.title.clone());
         let known_icon = entry.and_then(|entry| entry.icon.clone());
+        let is_new_entry = matches!(kind, NavigationKind::Push | NavigationKind::Append);
         let is_reload = matches!(kind, NavigationKind::Reload);
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
         if is_same_document && let Some(title) = &restored {
             tab.title = Arc::clone(title);
-        } else if is_same_document && tab.title_is_address {
+        } else if is_same_document && tab.title_is_address && is_new_entry {
+            // An entry whose address is replaced keeps the title that was made of the former one.
             tab.title = title(url).into();
         }
         if !is_same_document && !is_again {

@@ -12,7 +12,7 @@ use crate::browser::strip::WindowPlacement;
 use crate::browser::user_action::{LinkPlace, MenuEntry, UserAction};
 use crate::browser::window::{Bounds, Window};
 use crate::error::Error;
-use crate::id::{GroupId, TabId, WindowId};
+use crate::id::{GroupId, TabId, WINDOW_ID_NONE, WindowId};
 use crate::js_value::JsValue;
 use crate::replay::EXTENSION;
 use crate::replay::dragged_tab::DraggedTabs;
@@ -101,6 +101,8 @@ pub(crate) struct Pointer {
     held: Vec<String>,
     kept_width: Option<KeptWidth>,
     pub(super) grip: Option<Grip>,
+    /// The tab whose close button is pressed.
+    closing: Option<TabId>,
     menu: Option<OpenMenu>,
     /// The entry that the browser asks about before it does it, and the tab.
     asked: Option<(TabId, MenuEntry)>,
@@ -272,8 +274,7 @@ impl Pointer {
     /// Closes a tab. Those behind it come to where it was, as wide as they are, so that one after the other can be closed.
     fn close(&mut self, browser: &mut Browser, tab: TabId) -> Result<(), Error> {
         if takes_whole_group(browser, &[tab]) {
-            self.asked = Some((tab, MenuEntry::Close));
-            return Ok(());
+            return self.ask(browser, tab, MenuEntry::Close);
         }
         let window = browser.window(browser.tab(tab)?.window)?;
         let kept = self.kept_width.filter(|kept| kept.is_of(browser, window));
@@ -294,7 +295,9 @@ impl Pointer {
 
     /// Clicks on what lies behind the last tab of the strip: the button for a new tab, and nothing; `None` beside that.
     fn click_behind_tabs(&self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
-        let window = self.window_here(browser)?;
+        let Some(window) = self.window_here(browser) else {
+            return (button == 1).then(|| press_desktop(browser));
+        };
         let (x, y) = self.within(window);
         let behind = x - self.lefts(browser, window).last()?;
         let window_id = window.id.0;
@@ -309,12 +312,17 @@ impl Pointer {
     }
 
     fn press(&mut self, browser: &mut Browser) -> Result<(), Error> {
-        let Some((tab, index)) = self.tab_here(browser) else {
-            return Ok(());
-        };
         let Some(window) = self.window_here(browser) else {
-            return Ok(());
+            return press_desktop(browser);
         };
+        let window_id = window.id.0;
+        let Some((tab, index)) = self.tab_here(browser) else {
+            return act(browser, UserAction::Focus { window_id });
+        };
+        if self.is_on_close_button(browser) {
+            self.closing = Some(tab);
+            return act(browser, UserAction::Focus { window_id });
+        }
         let former = window.active.filter(|active| *active != tab);
         let is_mate = window.highlighted.len() > 1 && window.highlighted.contains(&tab);
         let left = self.lefts(browser, window).get(index).copied().unwrap_or_default();
@@ -338,7 +346,7 @@ impl Pointer {
         });
         // One of several that are highlighted is shown as it is dragged, with the others, or let go, alone.
         if is_mate {
-            return Ok(());
+            return act(browser, UserAction::Focus { window_id });
         }
         act(browser, UserAction::Activate { tab_id: tab.0 })
     }
@@ -416,8 +424,12 @@ impl Pointer {
             }
             return Some(Ok(()));
         }
-        if let Some((tab, entry)) = self.asked.take_if(|_| ["Return", "Escape"].contains(&key)) {
-            return Some(if key == "Return" { choose(browser, tab, entry) } else { Ok(()) });
+        if let Some(asked) = self.asked.take_if(|_| ["Return", "Escape"].contains(&key)) {
+            return Some(Self::answer(browser, asked, key == "Return"));
+        }
+        let has_focus = |window: &Window| browser.focus().has(window.id);
+        if !browser.focused_window().is_some_and(has_focus) {
+            return Some(Ok(()));
         }
         if ["ctrl+w", "ctrl+F4"].contains(&key) {
             return self.press_close(browser, at);
@@ -447,10 +459,26 @@ impl Pointer {
     /// Chooses an entry of a tab's menu, about which the browser may ask first.
     fn choose(&mut self, browser: &mut Browser, tab: TabId, entry: MenuEntry) -> Result<(), Error> {
         if is_asked(browser, tab, entry) {
-            self.asked = Some((tab, entry));
-            return Ok(());
+            return self.ask(browser, tab, entry);
         }
         choose(browser, tab, entry)
+    }
+
+    /// Asks the user in a window of its own, which has the focus until the answer.
+    fn ask(&mut self, browser: &mut Browser, tab: TabId, entry: MenuEntry) -> Result<(), Error> {
+        self.asked = Some((tab, entry));
+        act(browser, UserAction::Focus { window_id: WINDOW_ID_NONE })
+    }
+
+    /// Does what was asked about, or leaves it; the window has the focus again.
+    fn answer(
+        browser: &mut Browser,
+        (tab, entry): (TabId, MenuEntry),
+        agrees: bool,
+    ) -> Result<(), Error> {
+        let window_id = browser.tab(tab)?.window.0;
+        act(browser, UserAction::Focus { window_id })?;
+        if agrees { choose(browser, tab, entry) } else { Ok(()) }
     }
 
     /// Puts back what was dragged along its strip, and what was active before.
@@ -477,6 +505,13 @@ impl Pointer {
     }
 
     fn release(&mut self, browser: &mut Browser) -> Result<(), Error> {
+        if let Some(tab) = self.closing.take() {
+            let is_still = self.tab_here(browser).is_some_and(|(here, _)| here == tab);
+            return match is_still && self.is_on_close_button(browser) {
+                true => self.close(browser, tab),
+                false => Ok(()),
+            };
+        }
         match self.grip.take() {
             Some(grip) if grip.is_dragging => {
                 let action = UserAction::DragEnd { tab_id: None, index: None };
@@ -512,6 +547,11 @@ fn is_command(word: &JsValue) -> bool {
 /// Does what the user does, at the time that the browser has come to.
 pub(super) fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
     browser.user_action(browser.time(), action).map(drop)
+}
+
+/// Presses where no window is: the one that has the focus loses it.
+fn press_desktop(browser: &mut Browser) -> Result<(), Error> {
+    act(browser, UserAction::Focus { window_id: WINDOW_ID_NONE })
 }
 
 fn choose(browser: &mut Browser, tab: TabId, entry: MenuEntry) -> Result<(), Error> {

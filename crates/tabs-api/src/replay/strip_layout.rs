@@ -23,7 +23,7 @@ pub(super) const STRIP_RIGHT: i64 = 185;
 /// The width of the button behind the last tab that opens a new one.
 pub(super) const NEW_TAB_WIDTH: i64 = 26;
 /// The width of a group's header.
-pub(super) const HEADER_WIDTH: i64 = 30;
+pub(super) const HEADER_WIDTH: i64 = 37;
 /// The part of a tab that is drawn over its neighbours.
 pub(super) const DRAWN_OVER: i64 = 18;
 

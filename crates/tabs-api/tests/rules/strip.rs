@@ -99,16 +99,6 @@ fn active_counts_where_selected_says_otherwise() {
     assert_eq!(names(&events), Vec::<&str>::new());
 }
 
-#[test]
-fn pages_of_new_tabs_close_behind_the_others_of_a_call() {
-    let mut bench = Bench::new();
-    let first = bench.call("tabs.create", json!([{}]))["id"].clone();
-    let second = bench.call("tabs.create", json!([{ "url": "about:blank" }]))["id"].clone();
-    let (_, events) = bench.step("tabs.remove", json!([[first, second]]));
-    let gone = events.iter().filter(|(name, _)| name == "tabs.onRemoved");
-    assert_eq!(gone.map(|(_, args)| args[0].clone()).collect::<Vec<_>>(), [second, first]);
-}
-
 /// The tab that each window shows.
 fn active(bench: &mut Bench) -> Vec<Value> {
     let tabs = bench.call("tabs.query", json!([{ "active": true }]));
@@ -211,4 +201,30 @@ fn while_the_user_drags_a_tab_each_call_is_refused_in_the_order_of_the_browser()
     }
     bench.call("harness.control", json!(["xdotool", "mouseup", 1]));
     bench.call("tabs.move", json!([last, { "index": 0 }]));
+}
+
+#[test]
+fn a_new_tab_closes_behind_the_others_of_a_call_only_while_its_page_is_on_the_screen() {
+    for (is_active, first) in [(true, 1), (false, 0)] {
+        let mut bench = Bench::new();
+        let new = bench.call("tabs.create", json!([{ "active": is_active }]))["id"].clone();
+        let page = json!([{ "url": "http://a.test/a.html", "active": false }]);
+        let ids = [new, bench.call("tabs.create", page)["id"].clone()];
+        let (_, events) = bench.step("tabs.remove", json!([ids]));
+        assert_eq!(events[0].1[0], ids[first], "{is_active}");
+    }
+}
+
+#[test]
+fn a_range_that_is_extended_to_what_it_is_tells_nothing() {
+    let mut bench = Bench::new();
+    for _ in 0..2 {
+        bench.call("tabs.create", json!([{ "url": "about:blank", "active": false }]));
+    }
+    let extend =
+        json!(["xdotool", "mousemove", 600, 30, "keydown", "shift", "click", 1, "keyup", "shift"]);
+    let (_, events) = bench.step("harness.control", extend.clone());
+    assert_eq!(names(&events).last(), Some(&"tabs.onHighlighted"));
+    let (_, events) = bench.step("harness.control", extend);
+    assert_eq!(names(&events), [""; 0]);
 }

@@ -234,3 +234,31 @@ fn a_window_behind_comes_to_the_front_as_it_is_restored_or_fills_the_screen() {
         assert_eq!(bench.call("windows.get", json!([first]))["focused"], is_in_front, "{data}");
     }
 }
+
+#[test]
+fn a_press_beside_all_windows_takes_the_focus_and_keys_go_nowhere_then() {
+    let mut bench = Bench::new();
+    bench.step("harness.control", json!(["xdotool", "mousemove", 1200, 900, "mousedown", 1]));
+    bench.step("harness.control", json!(["xdotool", "mouseup", 1]));
+    assert_eq!(bench.call("windows.get", json!([bench.window]))["focused"], false);
+    let (_, events) = bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
+    assert_eq!(names(&events), [""; 0]);
+}
+
+#[test]
+fn windows_that_close_are_told_before_a_page_that_is_asked() {
+    let mut bench = Bench::new();
+    let behind = bench.call("windows.create", json!([{ "url": "about:blank", "focused": false }]));
+    let front = bench.call("windows.create", json!([]));
+    let ids = json!([[front["tabs"][0]["id"], behind["tabs"][0]["id"]]]);
+    let (_, events) = bench.step("tabs.remove", ids);
+    let closed: Vec<_> = events
+        .iter()
+        .filter(|(name, _)| name.ends_with("onRemoved"))
+        .map(|(_, it)| &it[0])
+        .collect();
+    assert_eq!(
+        closed,
+        [&behind["tabs"][0]["id"], &behind["id"], &front["tabs"][0]["id"], &front["id"]]
+    );
+}

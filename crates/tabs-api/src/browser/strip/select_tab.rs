@@ -41,7 +41,17 @@ impl Browser {
         active: TabId,
         highlighted: BTreeSet<TabId>,
     ) -> Result<(), Error> {
-        if self.mark_selected(active, highlighted)? {
+        self.select_from(active, active, highlighted)
+    }
+
+    /// Does the same where the next extension of the selection begins at the tab `anchor`.
+    pub(in crate::browser) fn select_from(
+        &mut self,
+        anchor: TabId,
+        active: TabId,
+        highlighted: BTreeSet<TabId>,
+    ) -> Result<(), Error> {
+        if self.mark_selected(anchor, active, highlighted)? {
             self.run_shown_page(active)?;
         }
         Ok(())
@@ -50,16 +60,17 @@ impl Browser {
     /// Makes a tab active and a set of tabs highlighted, and tells what of it is new; `true` if the active one is.
     pub(super) fn mark_selected(
         &mut self,
+        anchor: TabId,
         active: TabId,
         highlighted: BTreeSet<TabId>,
     ) -> Result<bool, Error> {
         let window = self.tab(active)?.window;
         let state = self.window_mut(window)?;
         let is_new_active = state.active != Some(active);
-        let is_new_anchor = state.anchor.or(state.active) != Some(active);
+        let is_new_anchor = state.anchor.or(state.active) != Some(anchor);
         let is_new_set = state.highlighted != highlighted || is_new_anchor;
         state.highlighted = highlighted;
-        state.anchor = None;
+        state.anchor = Some(anchor).filter(|anchor| *anchor != active);
         if is_new_active || is_new_set {
             self.expand_around_highlighted(window, &[])?;
         }
@@ -152,13 +163,22 @@ impl Browser {
         window.is_some_and(Window::is_minimized)
     }
 
+    /// Tells whether the page of a tab is on the screen: the tab is active, and its window in front and not minimized.
+    pub(crate) fn is_on_screen(&self, id: TabId) -> bool {
+        self.is_active(id) && !self.is_behind(id) && !self.is_minimized(id)
+    }
+
+    /// Tells whether another window is in front of that of a tab.
+    fn is_behind(&self, id: TabId) -> bool {
+        self.strips.tab(id).is_none_or(|tab| self.focus.last() != Some(tab.window))
+    }
+
     /// Loads a tab that is shown now and has no page, and lets a frozen one run.
     pub(super) fn run_shown_page(&mut self, id: TabId) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let (url, status, is_discarded) = (tab.url.clone(), tab.status, tab.discarded);
         let waits_no_more = tab.waits_to_load && self.focus.last() == Some(tab.window);
-        let is_behind = self.focus.last() != Some(tab.window);
-        if is_discarded && (is_behind || self.is_minimized(id)) {
+        if is_discarded && (self.is_behind(id) || self.is_minimized(id)) {
             // Its page comes once the window is there to be seen.
             return Ok(());
         }

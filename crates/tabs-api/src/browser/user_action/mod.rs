@@ -238,9 +238,9 @@ pub enum UserAction {
         /// The pages.
         pages: Vec<DevicePage>,
     },
-    /// The user focuses a window.
+    /// The user focuses a window, or turns to something else than the browser.
     Focus {
-        /// The window.
+        /// The window, or [`WINDOW_ID_NONE`](crate::id::WINDOW_ID_NONE).
         window_id: i64,
     },
     /// The user closes a window.

@@ -11,7 +11,7 @@ use crate::browser::strip::WindowPlacement;
 use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
-use crate::id::{GroupId, TabId, WindowId};
+use crate::id::{GroupId, TabId, WINDOW_ID_NONE, WindowId};
 use crate::url::resolve;
 
 impl Browser {
@@ -132,6 +132,11 @@ impl Browser {
             UserAction::OpenWindow { kind, url, incognito } => {
                 return self.open_window_of_kind(&kind, &url, incognito);
             }
+            UserAction::Focus { window_id: WINDOW_ID_NONE } => {
+                if let Some(window) = self.focus.last() {
+                    self.take_focus(window);
+                }
+            }
             UserAction::Focus { window_id } => {
                 self.give_focus(self.window(WindowId(window_id))?.id)
             }
@@ -177,15 +182,14 @@ impl Browser {
         let window = self.window(self.tab(id)?.window)?;
         let to = window.index_of(id).ok_or(Error::NoTab(id.0))?;
         let start = window.anchor.filter(|anchor| window.tabs.contains(anchor)).or(window.active);
-        let from = start.and_then(|start| window.index_of(start)).unwrap_or(to);
+        let start = start.unwrap_or(id);
+        let from = window.index_of(start).unwrap_or(to);
         let between = from.min(to)..=from.max(to);
         let tabs = window.tabs.iter().enumerate();
         let set = tabs.filter(|(index, _)| between.contains(index)).map(|(_, tab)| *tab);
         let kept = window.highlighted.iter().filter(|_| adds).copied();
-        let (set, window) = (set.chain(kept).collect(), window.id);
-        self.select(id, set)?;
-        self.window_mut(window)?.anchor = start;
-        Ok(())
+        let set = set.chain(kept).collect();
+        self.select_from(start, id, set)
     }
 }
 

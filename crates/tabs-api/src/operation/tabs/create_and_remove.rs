@@ -81,7 +81,8 @@ fn duplicate(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 pub(in crate::operation) const REMOVE: Operation =
     Operation::new("tabs.remove", &[Parameter::required("tabIds", IDS)], remove, "Closes tabs.");
 
-/// Closes one tab after the other: those before an unknown id are gone. Pages of new tabs are asked first, and close behind the others.
+/// Closes one tab after the other: those before an unknown id are gone. A new tab's page that is on the screen is asked first, and closes
+/// behind the others: it listens for being hidden, which a page that nobody sees is not asked about.
 fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let mut asked = Vec::new();
     let mut closed = Ok(());
@@ -90,6 +91,10 @@ fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         if closed.is_err() {
             break;
         }
+    }
+    if !asked.is_empty() {
+        // Their answer comes when the windows of the others are gone.
+        browser.drop_emptied_windows();
     }
     for id in asked {
         // One that was named twice is gone.
@@ -102,9 +107,9 @@ fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 
 /// Closes a tab, or puts it among those that are asked whether they may be closed.
 fn remove_or_ask(browser: &mut Browser, id: TabId, asked: &mut Vec<TabId>) -> Result<(), Error> {
-    let shows_new_tab = browser.tab(id)?.shows_new_tab();
+    let is_asked = browser.tab(id)?.shows_new_tab() && browser.is_on_screen(id);
     browser.check_not_dragging()?;
-    if shows_new_tab {
+    if is_asked {
         asked.push(id);
         return Ok(());
     }

@@ -47,7 +47,7 @@ impl Browser {
     pub(crate) fn fill_window_with(&mut self, window: WindowId, tab: TabId) -> Result<(), Error> {
         self.transfer(tab, window, Some(0))?;
         // The page of a discarded one comes only as the window does.
-        let is_new = self.mark_selected(tab, BTreeSet::from([tab]))?;
+        let is_new = self.mark_selected(tab, tab, BTreeSet::from([tab]))?;
         if is_new && !self.tab(tab)?.discarded {
             self.run_shown_page(tab)?;
         }
