@@ -139,11 +139,10 @@ fn read(outer: &ApiRequest, bytes: &Bytes) -> Result<Vec<BatchPart>, Error> {
     let broken = |what: &str| Error::ParseError(format!("the batch {what}"));
     let kind = outer.content_type.as_deref().unwrap_or_default();
     let boundary = related::boundary(kind).ok_or_else(|| broken("names no boundary"))?;
-    let text = bytes.as_ref();
     let delimiter = format!("--{boundary}");
     let mut parts = Vec::new();
-    let mut rest = text;
-    let mut started = false;
+    let mut rest = bytes.as_ref();
+    let (mut started, mut is_over) = (false, false);
     while let Some(at) = find(rest, delimiter.as_bytes()) {
         let (part, after) = rest.split_at(at);
         if started {
@@ -151,9 +150,14 @@ fn read(outer: &ApiRequest, bytes: &Bytes) -> Result<Vec<BatchPart>, Error> {
         }
         started = true;
         rest = after.get(delimiter.len()..).unwrap_or_default();
-        if rest.starts_with(b"--") {
+        is_over = rest.starts_with(b"--");
+        if is_over {
             break;
         }
+    }
+    // What was cut off is no request, and nothing of the batch is carried out without it.
+    if started && !is_over && !rest.trim_ascii().is_empty() {
+        return Err(broken("ends before its closing boundary"));
     }
     if parts.len() > REQUESTS_MAX {
         return Err(Error::BatchTooLarge(REQUESTS_MAX));
@@ -164,11 +168,15 @@ fn read(outer: &ApiRequest, bytes: &Bytes) -> Result<Vec<BatchPart>, Error> {
     Ok(parts.into_iter().map(|part| read_part(outer, part)).collect())
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+/// The next delimiter: it begins a line, and nothing but blanks, or the mark of the last one, stands behind it there.
+fn find(text: &[u8], delimiter: &[u8]) -> Option<usize> {
     let starts = |at: &usize| {
-        // A delimiter stands at the start of a line.
-        text.get(*at..).is_some_and(|rest| rest.starts_with(wanted))
-            && (*at == 0 || text.get(at - 1) == Some(&b'\n'))
+        let begins = *at == 0 || text.get(at - 1) == Some(&b'\n');
+        let rest = text.get(*at..).filter(|_| begins).and_then(|rest| rest.strip_prefix(delimiter));
+        rest.is_some_and(|rest| {
+            let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            line.starts_with(b"--") || line.trim_ascii().is_empty()
+        })
     };
     (0..text.len()).find(starts)
 }
@@ -192,8 +200,17 @@ fn head(text: &[u8]) -> (Vec<&str>, &[u8]) {
     (lines, b"")
 }
 
+/// Returns whether a line is a field of a head, and not the first line of a request.
+fn is_field(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, _)| !name.contains(char::is_whitespace))
+}
+
 fn read_part(outer: &ApiRequest, part: &[u8]) -> BatchPart {
-    let (fields, rest) = head(part);
+    let (fields, rest) = match head(part) {
+        (fields, rest) if fields.first().is_some_and(|line| is_field(line)) => (fields, rest),
+        // A part without a head of its own is the request.
+        _ => (Vec::new(), part),
+    };
     let content_id = fields.iter().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-id").then(|| value.trim().to_owned())
@@ -284,6 +301,37 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn batch(text: &str) -> Result<Vec<BatchPart>, Error> {
+        let kind = HeaderValue::from_static("multipart/mixed; boundary=b");
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]);
+        let outer = ApiRequest::new("POST", "/batch".into(), "", headers, "http://h".into());
+        read(&outer, &Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn a_batch_that_is_cut_off_is_refused_as_a_whole() {
+        let one = "--b\r\n\r\nGET /a HTTP/1.1\r\n\r\n";
+        for (end, requests) in [
+            ("--b--", Some(1)),
+            ("--b--\r\nmore", Some(1)),
+            ("--b\r\n", Some(1)),
+            ("--b\r\n\r\nDELETE /a HTTP/1.1\r\n\r\n", None),
+            ("", None),
+        ] {
+            let parts = batch(&format!("{one}{end}"));
+            assert_eq!(parts.ok().map(|parts| parts.len()), requests, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_begins_as_a_delimiter_does_is_none() {
+        let text = "--b\n\nPOST /a HTTP/1.1\n\n--bc\n--b x\n--b \n\nGET /a HTTP/1.1\n\n--b--";
+        let parts = batch(text).unwrap();
+        let [first, _] = parts.as_slice() else { panic!("{}", parts.len()) };
+        let body = first.request.as_ref().unwrap().body.as_ref();
+        assert_eq!(body, b"--bc\n--b x");
+    }
 
     #[test]
     fn the_batch_of_the_stock_client_is_read() {

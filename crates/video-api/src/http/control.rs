@@ -17,7 +17,7 @@ use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi, page};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::answer_form::AnswerForm;
-use crate::http::response::{ApiResponse, Body, JSON, error_body};
+use crate::http::response::{ApiResponse, Body, JSON, challenge, error_body};
 use crate::resource::activities::announcement::{self, Announcement};
 use crate::resource::channels::closing::{self, Closing};
 use crate::resource::comments::reaction::{self, Reaction};
@@ -34,12 +34,19 @@ const REPORTS_MAX: usize = 1_000;
 impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, head: &RequestHead<'_>) -> Response<ReplyBody> {
         let row = refusal.row();
-        let reason = match refusal {
+        let is_control = is_control(head.uri.path());
+        let (reason, found_at) = match refusal {
             Refusal::FaultInjected { reason, status } => {
-                reason.as_deref().unwrap_or_else(|| Error::usual_reason(*status))
+                let usual = || Error::usual_reason(*status);
+                (reason.as_deref().unwrap_or_else(usual), Place::None)
             }
-            Refusal::Panicked | Refusal::Overloaded => Error::usual_reason(row.status),
-            _ => row.code,
+            Refusal::MissingHost | Refusal::BadHost | Refusal::HostMismatch => {
+                ("invalidHeader", Place::Header("Host"))
+            }
+            Refusal::Panicked | Refusal::Overloaded | Refusal::HeadTooLarge(_) => {
+                (Error::usual_reason(row.status), Place::None)
+            }
+            _ => (row.code, Place::None),
         };
         let rules = RESOURCES.iter().flat_map(|resource| resource.rules).copied();
         let known = match refusal {
@@ -53,19 +60,21 @@ impl Hosted for VideoApi {
                 let detail = error.detail();
                 (detail.domain, detail.place, error.to_string())
             }
-            None => (Error::usual_domain(reason), Place::None, refusal.to_string()),
+            None => (Error::usual_domain(reason), found_at, refusal.to_string()),
         };
         let request = self.read_head(head);
         let form = request.error_form();
         let body = error_body(row.status, reason, domain, &place, &message, form);
+        let mut headers = vec![(header::CONTENT_TYPE, JSON.into())];
+        headers.extend(challenge(known.as_ref(), row.status, "-"));
         let response = ApiResponse {
             status: row.status,
-            headers: vec![(header::CONTENT_TYPE, JSON.into())],
+            headers,
             body: Body::Text(body.to_string().into()),
             operation: "-",
         };
         // No page of another origin may ask these.
-        if is_control(head.uri.path()) {
+        if is_control {
             return response.into_http(request.gzip);
         }
         AnswerForm::of(&request).write(response)

@@ -14,7 +14,7 @@ use crate::api::callback;
 use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::{Operation, VERSION_PATH};
-use crate::api::parameter::{boolean, check_global};
+use crate::api::parameter::{boolean, check_global, named};
 use crate::api::response::address::ESCAPED_BASE;
 use crate::api::schema::Shape;
 use crate::resource::route::{self, Route};
@@ -142,6 +142,12 @@ impl ApiRequest {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
         });
+        // A list may come in several lines (RFC 9110 section 5.3).
+        let list = |name: HeaderName| {
+            let lines: Vec<_> =
+                headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+            (!lines.is_empty()).then(|| lines.join(", "))
+        };
         // Packing is asked for twice over (facts: the user agent has to hold the word as well).
         let gzip = text("accept-encoding").is_some_and(|accepted| takes_gzip(&accepted))
             && text("user-agent").is_some_and(|agent| agent.contains("gzip"));
@@ -151,8 +157,8 @@ impl ApiRequest {
             query: query.to_owned(),
             key: given("key").or_else(|| text("x-goog-api-key")),
             token: bearer.or_else(|| given("access_token")).or_else(|| given("oauth_token")),
-            if_match: text("if-match"),
-            if_none_match: text("if-none-match"),
+            if_match: list(header::IF_MATCH),
+            if_none_match: list(header::IF_NONE_MATCH),
             content_type: text("content-type"),
             gzip,
             overridden: false,
@@ -250,13 +256,15 @@ impl ApiRequest {
     /// # Errors
     /// [`Error::OutputFormat`], [`Error::AltUnsupported`], the fault of another common parameter, [`Error::InvalidFields`].
     pub fn check_form(&self, operation: &Operation) -> Result<(), Error> {
-        match self.value("alt") {
-            None | Some("" | "json") => {}
+        let alt = self.value("alt").unwrap_or_default();
+        match named(&["json", "media", "proto"], alt) {
+            None if alt.is_empty() => {}
+            Some("json") => {}
             Some("media") if operation.download => {}
             Some("proto") => return Err(Error::OutputFormat),
-            Some(other) => {
+            _ => {
                 let allowed = if operation.download { "json, media" } else { "json" };
-                return Err(Error::AltUnsupported { alt: other.to_owned(), allowed });
+                return Err(Error::AltUnsupported { alt: alt.to_owned(), allowed });
             }
         }
         if let Some(name) = self.value("callback").filter(|_| self.method == "GET") {

@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use triptych_core::host::{Operation, ReplyBody};
 
 use super::request::ApiRequest;
+use crate::account::Scope;
 use crate::api::error::{Error, Place};
 use crate::api::response::{Reply, filled, pretty, with_base};
+use crate::resource::OPERATIONS;
 
 /// Shorter responses are not compressed: they would hardly shrink.
 const GZIP_BYTES_MIN: usize = 512;
@@ -40,6 +42,9 @@ pub enum Body {
     /// Bytes as they are, or a stream.
     Raw(ReplyBody),
 }
+
+/// The headers of a request that its answer follows from.
+const VARIES: &str = "Origin, X-Origin, Referer, Accept-Encoding, Accept-Language";
 
 /// The type of answers in JSON.
 pub(super) const JSON: &str = "application/json; charset=UTF-8";
@@ -81,15 +86,17 @@ impl RenderedReply {
         let Some(text) = &self.text else {
             return response;
         };
+        response.headers.push((header::CACHE_CONTROL, "private".into()));
         if let Some(etag) = &self.etag {
             response.headers.push((header::ETAG, format!("\"{etag}\"").into()));
             if request.method == "GET" && has_etag(request.if_none_match.as_deref(), etag) {
+                // A cache keeps by these what it has, as if it had come anew (RFC 9110 section 15.4.5).
+                response.headers.push((header::VARY, VARIES.into()));
                 response.status = 304;
                 return response;
             }
         }
         response.headers.push((header::CONTENT_TYPE, JSON.into()));
-        response.headers.push((header::CACHE_CONTROL, "private".into()));
         response.status = 200;
         response.body = Body::Text(text.clone());
         response
@@ -103,14 +110,7 @@ impl ApiResponse {
         let detail = error.detail();
         let message = error.to_string();
         let mut headers = vec![(header::CONTENT_TYPE, JSON.into())];
-        if detail.row.status == 401 {
-            let reason =
-                if *error == Error::InvalidCredentials { ", error=\"invalid_token\"" } else { "" };
-            headers.push((
-                header::WWW_AUTHENTICATE,
-                format!("Bearer realm=\"https://accounts.google.com/\"{reason}").into(),
-            ));
-        }
+        headers.extend(challenge(Some(error), detail.row.status, operation));
         if let Error::MethodNotAllowed { allowed, .. } = error {
             headers.push((header::ALLOW, allowed.clone().into()));
         }
@@ -144,12 +144,7 @@ impl ApiResponse {
             Body::Raw(body) => body,
             Body::Text(text) => {
                 let headers = response.headers_mut();
-                headers.insert(
-                    header::VARY,
-                    HeaderValue::from_static(
-                        "Origin, X-Origin, Referer, Accept-Encoding, Accept-Language",
-                    ),
-                );
+                headers.insert(header::VARY, HeaderValue::from_static(VARIES));
                 if gzip && text.len() >= GZIP_BYTES_MIN {
                     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                     ReplyBody::whole(compressed(&text))
@@ -175,6 +170,28 @@ impl ApiRequest {
     pub fn refuse(&self, error: &Error, operation: &'static str) -> ApiResponse {
         ApiResponse::of_error(error, self.error_form(), self.pretty(), operation)
     }
+}
+
+/// The challenge of a refusal that other credentials would mend: those that are wanted (RFC 6750 section 3).
+pub(super) fn challenge(
+    error: Option<&Error>,
+    status: u16,
+    operation: &str,
+) -> Option<(header::HeaderName, Cow<'static, str>)> {
+    let reason = match error {
+        Some(Error::InvalidCredentials) => ", error=\"invalid_token\"".to_owned(),
+        Some(Error::InsufficientScopes) => {
+            let row = OPERATIONS.iter().find(|row| row.name == operation);
+            let scopes = row.into_iter().flat_map(|row| row.scopes.iter());
+            let names: Vec<_> =
+                scopes.map(|scope| format!("{}{}", Scope::PREFIX, scope.name())).collect();
+            format!(", error=\"insufficient_scope\", scope=\"{}\"", names.join(" "))
+        }
+        _ if status == 401 => String::new(),
+        _ => return None,
+    };
+    let value = format!("Bearer realm=\"https://accounts.google.com/\"{reason}");
+    Some((header::WWW_AUTHENTICATE, value.into()))
 }
 
 /// Tells whether a list of etags names this one.

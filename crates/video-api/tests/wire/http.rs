@@ -327,3 +327,59 @@ async fn a_post_that_brings_no_resource_may_bring_its_query_as_a_form() {
     let body = br#"{"snippet": {"title": "t"}}"#;
     assert_eq!(service.ask_with("POST", target, "ALICE", &form, body).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_token_without_the_scope_is_told_the_scopes_that_would_do() {
+    let service = Service::new().await;
+    for (method, target, scopes) in [
+        ("GET", "/youtube/v3/commentThreads?part=id&videoId=v", &["youtube.force-ssl"][..]),
+        ("DELETE", "/youtube/v3/videos?id=v", &["youtube", "youtube.force-ssl", "youtubepartner"]),
+        (
+            "POST",
+            "/upload/youtube/v3/captions?part=id&uploadType=resumable",
+            &["youtube.force-ssl", "youtubepartner"],
+        ),
+    ] {
+        let refused = service.ask(method, target, "NOTHING", "{}").await;
+        assert_eq!((refused.status, refused.reason().as_str()), (403, "insufficientPermissions"));
+        let names = scopes.iter().map(|scope| format!("https://www.googleapis.com/auth/{scope}"));
+        let names = names.collect::<Vec<_>>().join(" ");
+        let realm = "Bearer realm=\"https://accounts.google.com/\"";
+        let told = format!("{realm}, error=\"insufficient_scope\", scope=\"{names}\"");
+        assert_eq!(header(&refused, "www-authenticate"), told, "{target}");
+    }
+    let forbidden = service.ask("DELETE", "/youtube/v3/videos?id=v", "BOB", "").await;
+    let told = (forbidden.status, header(&forbidden, "www-authenticate"));
+    assert_eq!(told, (403, ""), "no scope would help");
+}
+
+#[tokio::test]
+async fn the_form_of_an_answer_is_named_in_any_letter_case() {
+    let service = Service::new().await;
+    for (target, status) in [
+        ("/youtube/v3/videos?part=id&id=v&alt=JSON", 200),
+        ("/youtube/v3/videos?part=id&id=v&alt=Media", 400),
+        ("/youtube/v3/captions/c?alt=Media", 200),
+        ("/youtube/v3/videos?part=id&id=v&alt=xml", 400),
+        ("/youtube/v3/videos?part=id&id=v&alt=", 200),
+    ] {
+        let answer = service.ask("GET", target, "ALICE", "").await;
+        assert_eq!(answer.status, status, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_modified_says_all_that_caches_keep_of_it() {
+    let service = Service::new().await;
+    let whole = service.ask("GET", VIDEO, "ALICE", "").await;
+    let known = [("if-none-match", header(&whole, "etag"))];
+    let same = service.ask_with("GET", VIDEO, "ALICE", &known, b"").await;
+    assert_eq!((same.status, same.body.len()), (304, 0));
+    let lines = [("if-none-match", "\"another\""), ("if-none-match", header(&whole, "etag"))];
+    let listed = service.ask_with("GET", VIDEO, "ALICE", &lines, b"").await;
+    assert_eq!(listed.status, 304, "a list of etags in two lines");
+    for name in ["etag", "cache-control", "vary"] {
+        assert_ne!(header(&whole, name), "", "{name}");
+        assert_eq!(header(&same, name), header(&whole, name), "{name}");
+    }
+}

@@ -251,3 +251,22 @@ async fn a_refusal_of_the_host_is_a_script_too_where_the_request_asks_for_one() 
         }
     }
 }
+
+#[tokio::test]
+async fn a_refusal_of_the_host_has_a_reason_and_a_status_of_the_interface() {
+    let service = Service::new().await;
+    for (refusal, status, reason, name, place) in [
+        (Refusal::MissingHost, 400, "invalidHeader", "INVALID_ARGUMENT", Some("Host")),
+        (Refusal::BadHost, 400, "invalidHeader", "INVALID_ARGUMENT", Some("Host")),
+        (Refusal::HostMismatch, 400, "invalidHeader", "INVALID_ARGUMENT", Some("Host")),
+        (Refusal::HeadTooLarge(1), 431, "badRequest", "INVALID_ARGUMENT", None),
+        (Refusal::Panicked, 500, "internalError", "INTERNAL", None),
+        (Refusal::Overloaded, 503, "backendError", "UNAVAILABLE", None),
+    ] {
+        let told = refused_by_host(&service, &refusal, ("GET", "/youtube/v3/videos")).await;
+        let error = serde_json::from_str::<Value>(&told.2).unwrap()["error"].clone();
+        let one = &error["errors"][0];
+        assert_eq!((told.0, &one["reason"]), (status, &json!(reason)), "{error}");
+        assert_eq!((&error["status"], one["location"].as_str()), (&json!(name), place), "{error}");
+    }
+}

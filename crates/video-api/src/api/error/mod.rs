@@ -442,7 +442,6 @@ impl Error {
     #[must_use]
     pub fn canonical(status: u16) -> &'static str {
         match status {
-            400 | 413 | 415 | 417 => "INVALID_ARGUMENT",
             401 => "UNAUTHENTICATED",
             403 => "PERMISSION_DENIED",
             404 | 410 => "NOT_FOUND",
@@ -453,6 +452,7 @@ impl Error {
             501 => "UNIMPLEMENTED",
             503 => "UNAVAILABLE",
             405 => "UNIMPLEMENTED",
+            400..=499 => "INVALID_ARGUMENT",
             _ => "INTERNAL",
         }
     }
