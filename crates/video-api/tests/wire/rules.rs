@@ -432,6 +432,21 @@ async fn an_empty_text_that_a_typed_client_writes_is_none() {
     let (status, made) =
         ask(&service, "ALICE", "POST", "/playlists?part=snippet,status", list).await;
     assert_eq!((status, made["status"].get("podcastStatus")), (200, None), "{made}");
+    let text = json!({"videoId": "", "textOriginal": "t"});
+    for (target, snippet) in [
+        ("subscriptions", json!({"resourceId": {"kind": "", "channelId": "UCbob"}})),
+        ("comments", json!({"parentId": "c", "videoId": "", "textOriginal": "t"})),
+        ("commentThreads", json!({"videoId": "v", "topLevelComment": {"snippet": text}})),
+        (
+            "commentThreads",
+            json!({"channelId": "", "videoId": "v", "topLevelComment": {"snippet": text}}),
+        ),
+    ] {
+        let target = format!("/{target}?part=snippet");
+        let (status, made) =
+            ask(&service, "ALICE", "POST", &target, json!({"snippet": snippet})).await;
+        assert_eq!(status, 200, "{target}: {made}");
+    }
 }
 
 #[tokio::test]
@@ -471,6 +486,38 @@ async fn a_timing_of_a_promotion_that_is_none_is_refused_with_its_path() {
                 (400, &json!(reason), &json!(location)),
                 "{error}"
             );
+        }
+    }
+}
+
+#[tokio::test]
+async fn ratings_are_counted_in_public_whatever_the_watch_page_shows() {
+    let service = Service::new().await;
+    let body = json!({"id": "v", "status": {"publicStatsViewable": false}});
+    let update = "/youtube/v3/videos?part=status";
+    assert_eq!(service.ask("PUT", update, "ALICE", &body.to_string()).await.status, 200);
+    service.ask("POST", "/youtube/v3/videos/rate?id=v&rating=like", "BOB", "").await;
+    let list = "/youtube/v3/videos?part=status,statistics&id=v";
+    for token in ["ALICE", "BOB"] {
+        let item = service.ask("GET", list, token, "").await.json()["items"][0].clone();
+        assert_eq!(item["status"]["publicStatsViewable"], false);
+        let counts = [&item["statistics"]["viewCount"], &item["statistics"]["likeCount"]];
+        assert_eq!(counts, [&json!("0"), &json!("1")], "{token}");
+    }
+}
+
+#[tokio::test]
+async fn a_private_video_of_somebody_else_is_no_item_and_one_that_is_not_there_is_not_found() {
+    let service = Service::new().await;
+    let add = "/youtube/v3/playlistItems?part=snippet";
+    for (video, status, reason) in
+        [("p", 400, "failedPrecondition"), ("none", 404, "videoNotFound")]
+    {
+        let resource = json!({"kind": "youtube#video", "videoId": video});
+        for list in ["WL", "LL", "HL", "FL"] {
+            let body = json!({"snippet": {"playlistId": list, "resourceId": resource}});
+            let answer = service.ask("POST", add, "BOB", &body.to_string()).await;
+            assert_eq!((answer.status, answer.reason().as_str()), (status, reason), "{list}");
         }
     }
 }

@@ -209,7 +209,6 @@ static OTHERS: &[Rule] = &[
         Place::parameter("key"),
         "The API key in the request has expired.",
     ),
-    Rule::new(400, "global", "failedPrecondition", Place::None, "Precondition check failed."),
     Rule::new(
         404,
         "global",

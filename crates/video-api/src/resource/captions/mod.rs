@@ -219,14 +219,20 @@ fn seen(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<(Caption, Stored<V
     Ok((caption, video))
 }
 
-/// The track that the caller may change or download, and its video.
+/// The track that the caller may download, and its video.
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<(Caption, Stored<Video>), Error> {
     let (caption, video) = seen(call, tx, id)?;
     if !call.caller.owns(&video.head.channel) {
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
-    call.expect(&caption.etag())?;
     Ok((caption, video))
+}
+
+/// The track that the caller may change.
+fn changeable(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Caption, Error> {
+    let (caption, _) = owned(call, tx, id)?;
+    call.expect(&caption.etag())?;
+    Ok(caption)
 }
 
 /// Plans what a change of a track of the caller's reads.
@@ -241,7 +247,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     plan_change(call, tx, &id)?;
-    let (old, _) = owned(call, tx, &id)?;
+    let old = changeable(call, tx, &id)?;
     let snippet = body.object("snippet", "snippet")?.filter(|_| call.wants("snippet"));
     let sent = CaptionFile::uploaded(call.media, call.params.flag("sync"));
     if snippet.is_none() && sent.is_none() {
@@ -262,7 +268,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
     plan_change(call, tx, id)?;
-    let (caption, _) = owned(call, tx, id)?;
+    let caption = changeable(call, tx, id)?;
     store::remove(tx, id, &caption)?;
     Ok(Reply::empty())
 }
@@ -273,5 +279,7 @@ fn download_track(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     let length = video.head.facts.as_ref().map_or(0, |facts| facts.duration_ms);
     let (format, language) = (call.params.get("tfmt"), call.params.get("tlang"));
     let file = download::plan(&caption, format, language, length)?;
+    // A file has the version that its download tells: one that is converted is another than the track.
+    call.expect(&file.etag)?;
     Ok(Reply { download: Some(file), ..Reply::default() })
 }

@@ -175,7 +175,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let top = top.map(|top| top.object("snippet", "snippet.topLevelComment.snippet"));
     let top = top.transpose()?.flatten();
     let text = text::read(top, &rules::TEXT);
-    let about = top.map(|top| top.text("videoId")).transpose()?.flatten();
+    let about = top.map(|top| top.filled_text("videoId")).transpose()?.flatten();
     if channel.is_none() && video.is_none() {
         return Err(Error::Rule(&rules::CHANNEL_OR_VIDEO_ID_MISSING));
     }

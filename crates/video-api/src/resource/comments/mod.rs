@@ -290,7 +290,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     {
         return Err(Error::Rule(&rules::INSERT_FORBIDDEN));
     }
-    let about = snippet.map(|snippet| snippet.text("videoId")).transpose()?.flatten();
+    let about = snippet.map(|snippet| snippet.filled_text("videoId")).transpose()?.flatten();
     if about.is_some_and(|about| Some(about) != top.video) {
         return Err(Error::Rule(&rules::PROCESSING_FAILURE));
     }

@@ -232,8 +232,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let video = written.video.ok_or(&rules::RESOURCE_ID_REQUIRED)?;
     tx.plan(|plan| plan::insert(plan, call, playlist, &video, written.position))?;
     let opened = OpenPlaylist::open_own(call, tx, playlist)?;
-    let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
-    let found = found.ok_or(&rules::VIDEO_NOT_FOUND)?;
+    let found = patch::video_to_add(call, tx, &video)?;
     if let Place::Timed(special) = opened.place {
         if written.position.is_some_and(|position| position != 0) {
             return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));

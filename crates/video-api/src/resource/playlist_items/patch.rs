@@ -1,9 +1,13 @@
 //! Writing a playlist item.
 
+use triptych_core::kv::Tx;
+
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
 use crate::record::json_fields::Body;
+use crate::record::stored::Stored;
 use crate::resource::playlist_items::rules;
+use crate::resource::videos::record::{VIDEOS, Video};
 
 /// A note has at most this many characters (facts: playlistItems.insert).
 const NOTE_CHARS_MAX: usize = 280;
@@ -18,6 +22,24 @@ pub(super) struct ItemPatch {
     pub(super) note: Option<String>,
     pub(super) start_at: Option<String>,
     pub(super) end_at: Option<String>,
+}
+
+/// The video that an item is to be: one that the caller sees.
+///
+/// # Errors
+/// [`rules::VIDEO_NOT_FOUND`], [`rules::VIDEO_HIDDEN`].
+pub(super) fn video_to_add(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    id: &str,
+) -> Result<Stored<Video>, Error> {
+    let found = VIDEOS.get(tx, &id.to_owned())?.ok_or(&rules::VIDEO_NOT_FOUND)?;
+    if found.head.is_visible(call.caller) {
+        return Ok(found);
+    }
+    // A file that is no video is as good as not there for others, and so is what goes with its channel.
+    let is_there = found.head.failure.is_none() && !call.caller.closing.holds(&found.head.channel);
+    Err(Error::Rule(if is_there { &rules::VIDEO_HIDDEN } else { &rules::VIDEO_NOT_FOUND }))
 }
 
 impl ItemPatch {

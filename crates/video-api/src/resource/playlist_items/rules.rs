@@ -5,6 +5,8 @@ use crate::api::error::{Place, Rule, rules};
 rules! {
     /// The video of a playlist item.
     VIDEO_NOT_FOUND = Rule::new(404, "youtube.playlistItem", "videoNotFound", Place::None, "Video not found.");
+    /// A video that its owner keeps private (facts: what the real service answers).
+    VIDEO_HIDDEN = Rule::new(400, "global", "failedPrecondition", Place::None, "Precondition check failed.");
     /// The video whose items are asked for.
     FILTER_VIDEO_NOT_FOUND = Rule::new(404, "youtube.playlistItem", "videoNotFound", Place::parameter("videoId"), "The video identified with the request's <code>videoId</code> parameter cannot be found.");
     /// The playlist of an item.

@@ -175,7 +175,7 @@ fn publisher(body: Body<'_>) -> Result<Option<String>, Error> {
     let Some(resource) = snippet.object("resourceId", "snippet.resourceId")? else {
         return Ok(None);
     };
-    if resource.text("kind")?.is_some_and(|kind| kind != "youtube#channel") {
+    if resource.filled_text("kind")?.is_some_and(|kind| kind != "youtube#channel") {
         return Ok(None);
     }
     resource.filled_text("channelId")

@@ -176,9 +176,8 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
     let VideoCounts { views, likes, dislikes, favorites, comments, seconds: _ } = counts;
     let mut out = Object::new();
     out.text("viewCount", &views.to_string());
-    if head.public_stats || owner {
-        out.text("likeCount", &likes.to_string());
-    }
+    // `publicStatsViewable` is about the watch page, and hides no counter here.
+    out.text("likeCount", &likes.to_string());
     if owner {
         out.text("dislikeCount", &dislikes.to_string());
     }
