@@ -9,9 +9,10 @@ use crate::api::error::Error;
 use crate::http::response::{ApiResponse, Body};
 use crate::http::{ApiRequest, oauth, router};
 
-/// Headers of responses that scripts may read beside those that they always may.
-const EXPOSED: &str = "Date, ETag, Location, Range, WWW-Authenticate, X-Goog-Upload-Chunk-Granularity, \
-    X-Goog-Upload-Size-Received, X-Goog-Upload-Status, X-Goog-Upload-URL, X-GUploader-UploadID, X-Request-ID";
+/// Headers of responses that scripts may read beside those that they always may: each by which a client goes on.
+const EXPOSED: &str = "Accept-Ranges, Allow, Content-Range, Date, ETag, Location, Range, Retry-After, WWW-Authenticate, \
+    X-Goog-Upload-Chunk-Granularity, X-Goog-Upload-Control-URL, X-Goog-Upload-Size-Received, X-Goog-Upload-Status, \
+    X-Goog-Upload-URL, X-GUploader-UploadID, X-HTTP-Status-Code-Override, X-Request-ID";
 /// Seconds for which a browser may remember a preflight.
 const MAX_AGE_SECONDS: &str = "3600";
 

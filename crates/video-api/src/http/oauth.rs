@@ -85,6 +85,10 @@ impl VideoApi {
         };
         match outcome {
             Ok(json) => json_response(200, &json),
+            // The challenge is in the scheme in which the client proved itself (RFC 6749 section 5.2).
+            Err(error) if error == OauthError::InvalidClient && basic(request).is_some() => {
+                challenged(&error, "Basic realm=\"clients\"")
+            }
             Err(error) => oauth_error(&error),
         }
     }
@@ -98,13 +102,21 @@ impl VideoApi {
         let form = Form::new(pairs(&String::from_utf8_lossy(bytes)))?;
         let basic = basic(request);
         let basic = basic.as_ref().map(|(id, secret)| (id.as_str(), secret.as_str()));
-        let issued = run(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
-            issuer.issue(tx, ids, &form, basic)
-        })
-        .await?;
-        issued.ok_or(OauthError::InvalidGrant(
-            "The code was used before; everything that it gave is revoked.",
-        ))
+        let (mut ids, mut was_used) = (self.ids(), false);
+        loop {
+            let issued = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+                issuer.issue(tx, ids, &form, basic)
+            });
+            match issued.await {
+                Ok(Some(tokens)) => return Ok(tokens),
+                Ok(None) => was_used = true,
+                Err(OauthError::InvalidGrant(_)) if was_used => {
+                    let used = "The code was used before; everything that it gave is revoked.";
+                    return Err(OauthError::InvalidGrant(used));
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     async fn revoke(&self, request: &ApiRequest, bytes: &Bytes) -> Result<Value, OauthError> {
@@ -112,11 +124,15 @@ impl VideoApi {
         all.extend(pairs(&String::from_utf8_lossy(bytes)));
         let form = Form::new(all)?;
         let token = form.required("token")?;
-        let known = run(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
-            Ok::<_, OauthError>(grant::revoke(tx, token)?)
-        })
-        .await?;
-        if known { Ok(json!({})) } else { Err(OauthError::UnknownToken) }
+        let (store, mut ids, mut is_known) = (&*self.0.store, self.ids(), false);
+        let mut step = async || {
+            let end = |tx: &mut Tx<'_>| Ok::<_, OauthError>(grant::revoke(tx, token)?);
+            run(store, &mut ids, ATTEMPTS_MAX, |tx, _| end(tx)).await
+        };
+        while step().await? {
+            is_known = true;
+        }
+        if is_known { Ok(json!({})) } else { Err(OauthError::UnknownToken) }
     }
 
     fn with_token(
@@ -182,8 +198,12 @@ impl VideoApi {
         authorization: &AuthorizationRequest,
         all: &[(String, String)],
     ) -> ApiResponse {
-        let accounts =
-            ACCOUNTS.all(&mut Tx::new(&*self.0.store), &(), ACCOUNTS_SHOWN_MAX).unwrap_or_default();
+        let mut tx = Tx::new(&*self.0.store);
+        let found = ACCOUNTS.scan(&mut tx, &ACCOUNTS.span(&()), ACCOUNTS_SHOWN_MAX);
+        let accounts = match found {
+            Ok((accounts, _)) => accounts,
+            Err(error) => return oauth_error(&OauthError::Store(error)),
+        };
         let hidden: String = all
             .iter()
             .map(|(name, value)| {
@@ -196,6 +216,7 @@ impl VideoApi {
             .collect();
         let choices: String = accounts
             .iter()
+            .filter(|(_, account)| !account.closed)
             .map(|(id, account)| {
                 format!(
                     "<button name=\"account\" value=\"{}\">{}</button> ",
@@ -229,15 +250,18 @@ fn json_response(status: u16, json: &Value) -> ApiResponse {
 }
 
 fn oauth_error(error: &OauthError) -> ApiResponse {
+    challenged(error, &format!("Bearer error=\"{}\"", error.row().code))
+}
+
+/// The refusal, with this challenge where other credentials would mend it.
+fn challenged(error: &OauthError, challenge: &str) -> ApiResponse {
     let row = error.row();
     let mut refused = json_response(
         row.status,
         &json!({ "error": row.code, "error_description": error.to_string() }),
     );
     if row.status == 401 {
-        refused
-            .headers
-            .push((header::WWW_AUTHENTICATE, format!("Bearer error=\"{}\"", row.code).into()));
+        refused.headers.push((header::WWW_AUTHENTICATE, challenge.to_owned().into()));
     }
     refused
 }

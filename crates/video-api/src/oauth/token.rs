@@ -61,7 +61,8 @@ pub fn identity_key(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<IdentityKey, O
 impl Issuer<'_> {
     /// Answers the token endpoint. `basic` are the client's id and secret where it sent them as `Authorization: Basic`.
     ///
-    /// `Ok(None)`: a code was used twice and its grant is ended; that has to be committed and is then told as `invalid_grant`.
+    /// `Ok(None)`: a code was used twice, and a step of the end of its grant is taken; that has to be committed, and the request asked again until
+    /// there is no such code.
     ///
     /// # Errors
     /// `InvalidRequest`, `UnsupportedGrantType`, `InvalidClient`, `RedirectMismatch`, `InvalidGrant`, `InvalidScope`, `Store`.

@@ -11,11 +11,13 @@ mod channel_sections;
 mod closing;
 mod closing_interleaved;
 mod comments;
+mod consent;
 mod costs;
 #[cfg(feature = "redb")]
 mod crash_states;
 mod deleted_pages;
 mod deleting;
+mod headers;
 mod http;
 mod interleaved;
 mod membership;

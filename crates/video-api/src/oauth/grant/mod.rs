@@ -17,8 +17,10 @@ pub const ACCESS_SECONDS: u32 = 3_600;
 const CODE_SECONDS: i64 = 600;
 /// Ended access tokens that one refresh clears away.
 const CLEARED_MAX: usize = 100;
-/// Accounts that a lookup by address reads at most.
-const ACCOUNTS_MAX: usize = 100_000;
+/// Secrets that a step of the end of a grant removes.
+const REMOVED_MAX: usize = 100;
+/// Accounts that a lookup by address reads at once.
+const ACCOUNTS_STEP: usize = 1_000;
 
 /// The name of a grant.
 pub type GrantId = [u8; 16];
@@ -170,19 +172,26 @@ pub fn scopes_of(scope: &str) -> Result<Scopes, OauthError> {
     Ok(scopes)
 }
 
-/// The account with this id or address.
+/// The account with this id or address, unless it was closed: nobody is asked for it any more.
 ///
 /// # Errors
 /// As the store.
 pub fn account_named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Account>, StoreError> {
     if let Some(account) = ACCOUNTS.peek(tx, &name.to_owned())? {
-        return Ok(Some(account));
+        return Ok(Some(account).filter(|account| !account.closed));
     }
-    let accounts = ACCOUNTS.all(tx, &(), ACCOUNTS_MAX)?;
-    Ok(accounts
-        .into_iter()
-        .map(|(_, account)| account)
-        .find(|account| account.email.eq_ignore_ascii_case(name)))
+    let mut span = ACCOUNTS.span(&());
+    loop {
+        let (accounts, more) = ACCOUNTS.scan(tx, &span, ACCOUNTS_STEP)?;
+        let last = accounts.last().map(|(id, _)| ACCOUNTS.key(id).to_vec());
+        let is_meant =
+            |account: &Account| !account.closed && account.email.eq_ignore_ascii_case(name);
+        let found = accounts.into_iter().map(|(_, account)| account).find(is_meant);
+        if found.is_some() || !more {
+            return Ok(found);
+        }
+        span.from = last;
+    }
 }
 
 /// Makes a code for what the user allowed.
@@ -194,8 +203,8 @@ pub fn make_code(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, code: Code)
     secret
 }
 
-/// Exchanges a code for tokens. A code that is used a second time ends the grant (RFC 6749 §4.1.2): then the answer is `Ok(None)`, for its
-/// end has to be committed.
+/// Exchanges a code for tokens. A code that is used a second time ends the grant (RFC 6749 §4.1.2), a step each time: then the answer is
+/// `Ok(None)`, for the step has to be committed, until there is no such code.
 ///
 /// # Errors
 /// `InvalidGrant`, `Store`.
@@ -215,7 +224,7 @@ pub fn redeem(
         return Err(OauthError::InvalidGrant("The code was made for another client."));
     }
     if code.used {
-        remove_grant(tx, code.id)?;
+        remove_grant(tx, code.id, digest(secret))?;
         return Ok(None);
     }
     if now.seconds() >= code.expires {
@@ -328,14 +337,15 @@ pub fn make_access(
     Ok(access)
 }
 
-/// Ends the grant of a token, whichever of its tokens it is (RFC 7009); says whether there was one.
+/// Takes a step of the end of a token's grant, whichever of its tokens it is (RFC 7009); says whether there was such a token. The grant is
+/// ended once there is none.
 ///
 /// # Errors
 /// As the store.
 pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<bool, StoreError> {
     let key = digest(token);
     match SECRETS.get(tx, &key)? {
-        Some(Secret::Refresh(id) | Secret::Access(id)) => remove_grant(tx, id).map(|()| true),
+        Some(Secret::Refresh(id) | Secret::Access(id)) => remove_grant(tx, id, key).map(|()| true),
         Some(Secret::Code(_)) => Ok(false),
         None => {
             let known = TOKENS.get(tx, &key)?.is_some();
@@ -345,14 +355,18 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<bool, StoreError> {
     }
 }
 
-/// Removes a grant and every secret that stands for it.
-fn remove_grant(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
-    for ((_, key), ()) in SECRETS_OF.all(tx, &id, 2 * CLEARED_MAX)? {
+/// Removes a grant, and a step of the secrets that stand for it. The one that was `asked` about goes with the last of them, so that who asks
+/// again goes on where it was.
+fn remove_grant(tx: &mut Tx<'_>, id: GrantId, asked: [u8; 32]) -> Result<(), StoreError> {
+    // Without it nothing is given any more.
+    GRANTS.delete(tx, &id);
+    let (secrets, more) = SECRETS_OF.scan(tx, &SECRETS_OF.span(&id), REMOVED_MAX)?;
+    let secrets = secrets.into_iter().map(|((_, key), ())| key);
+    for key in secrets.filter(|key| !more || *key != asked) {
         TOKENS.delete(tx, &key);
         SECRETS.delete(tx, &key);
         SECRETS_OF.delete(tx, &(id, key));
     }
-    GRANTS.delete(tx, &id);
     Ok(())
 }
 

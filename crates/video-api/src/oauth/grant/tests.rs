@@ -70,7 +70,7 @@ fn a_code_becomes_tokens_once_and_a_second_use_ends_them() {
     })
     .unwrap();
     assert!(works(&store, &again.access, 800));
-    assert_eq!(redeem(4, 801, home, Some(VERIFIER)), Ok(None));
+    assert_eq!(redeem(4, 801, home, Some(VERIFIER)), Ok(None), "all of it goes in one step");
     assert!(!works(&store, &issued.access, 800) && !works(&store, &again.access, 800));
     assert!(
         run(&store, 5, |tx, ids| refresh(
@@ -103,6 +103,42 @@ fn any_token_of_a_grant_revokes_all_of_it() {
         assert!(
             run(&store, 4, |tx, ids| refresh(tx, ids, at(2), "app", &refresh_token, None)).is_err()
         );
+    }
+}
+
+#[test]
+fn a_grant_ends_with_all_its_tokens_however_many_they_are() {
+    for is_code in [true, false] {
+        let store = Memory::new();
+        let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
+        let redeem = || {
+            run(&store, 2, |tx, ids| {
+                redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))
+            })
+        };
+        let issued = redeem().unwrap().unwrap();
+        let refresh_token = issued.refresh.unwrap();
+        let again = |seed| {
+            run(&store, seed, |tx, ids| refresh(tx, ids, at(2), "app", &refresh_token, None))
+        };
+        let tokens: Vec<_> = (10..360).map(|seed| again(seed).unwrap().access).collect();
+        let mut steps = 0;
+        if is_code {
+            while redeem() == Ok(None) {
+                steps += 1;
+            }
+            assert!(matches!(redeem(), Err(OauthError::InvalidGrant(_))));
+        } else {
+            let token = &tokens[7];
+            while run(&store, 3, |tx, _| Ok(revoke(tx, token)?)).unwrap() {
+                steps += 1;
+            }
+        }
+        assert!((4..6).contains(&steps), "{steps}");
+        assert!(again(1_000).is_err());
+        assert!(tokens.iter().all(|token| !works(&store, token, 3)));
+        let left = SECRETS_OF.all(&mut Tx::new(&store), &[3; 16], 1).unwrap();
+        assert!(left.is_empty(), "{}", left.len());
     }
 }
 

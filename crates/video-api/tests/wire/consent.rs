@@ -1,0 +1,108 @@
+//! The page that asks users for their consent, and the endpoints of tokens.
+
+use serde_json::json;
+
+use crate::service::{Answer, Service};
+
+const SCOPE: &str = "https%3A%2F%2Fwww.googleapis.com%2Fauth%2Fyoutube";
+const BACK: &str = "https%3A%2F%2Fapp.example%2F";
+
+fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
+    answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+/// So many accounts, and a client that may ask them.
+async fn service(accounts: u32) -> Service {
+    let accounts: Vec<_> = (0..accounts)
+        .map(|at| json!({"id": format!("a{at:04}"), "email": format!("{at}@example.com")}))
+        .collect();
+    let clients = json!([{"id": "app", "secret": "s", "redirectUris": ["https://app.example/"]}]);
+    Service::seeded(&json!({"accounts": accounts, "oauthClients": clients}).to_string()).await
+}
+
+/// The address at which the client asks.
+fn ask() -> String {
+    format!(
+        "/o/oauth2/v2/auth?client_id=app&response_type=code&redirect_uri={BACK}&scope={SCOPE}&access_type=offline"
+    )
+}
+
+const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
+
+async fn token(service: &Service, form: &str) -> Answer {
+    let form = format!("client_id=app&client_secret=s&{form}");
+    service.ask_with("POST", "/token", "", &[FORM], form.as_bytes()).await
+}
+
+#[tokio::test]
+async fn users_choose_among_accounts_that_are_open_however_many_there_are() {
+    let service = service(1_200).await;
+    for account in ["a0003", "a1150"] {
+        let body = json!({"account": account}).to_string();
+        let closed = service.control("POST", "/_ops/accounts/close", &body).await;
+        assert_eq!(closed.status, 200);
+    }
+    let page = service.ask("GET", &ask(), "", "").await;
+    let text = String::from_utf8(page.body.to_vec()).unwrap();
+    assert_eq!(text.matches("name=\"account\"").count(), 99, "the first hundred but one");
+    assert!(text.contains(">0@example.com") && !text.contains(">3@example.com"), "{text}");
+    for (account, outcome) in [
+        ("1100@example.com", "code="),
+        ("a1100", "code="),
+        ("1150@example.com", "error=access%5Fdenied"),
+        ("a0003", "error=access%5Fdenied"),
+        ("nobody@example.com", "error=access%5Fdenied"),
+    ] {
+        let target = format!("{}&prompt=none&login_hint={account}", ask());
+        let answer = service.ask("GET", &target, "", "").await;
+        let location = header(&answer, "location");
+        assert!(location.contains(outcome), "{account}: {location}");
+    }
+}
+
+#[tokio::test]
+async fn a_grant_of_many_tokens_is_revoked_and_a_code_that_is_used_again_ends_it() {
+    for is_code in [true, false] {
+        let service = service(1).await;
+        let target = format!("{}&prompt=none&login_hint=a0000", ask());
+        let answer = service.ask("GET", &target, "", "").await;
+        let location = header(&answer, "location").to_owned();
+        let code = location.split_once("code=").unwrap().1.split('&').next().unwrap();
+        let redeem = format!("grant_type=authorization_code&code={code}&redirect_uri={BACK}");
+        let issued = token(&service, &redeem).await.json();
+        let refresh = issued["refresh_token"].as_str().unwrap();
+        let more = format!("grant_type=refresh_token&refresh_token={refresh}");
+        let mut last = issued["access_token"].as_str().unwrap().to_owned();
+        for _ in 0..210 {
+            let told = token(&service, &more).await.json();
+            last = told["access_token"].as_str().unwrap().to_owned();
+        }
+        assert_eq!(service.ask("GET", "/userinfo", &last, "").await.status, 200);
+        if is_code {
+            let again = token(&service, &redeem).await;
+            let told = again.json()["error_description"].to_string();
+            assert_eq!((again.status, told.contains("used before")), (400, true), "{told}");
+        } else {
+            let target = format!("/revoke?token={refresh}");
+            assert_eq!(service.ask("POST", &target, "", "").await.status, 200);
+            assert_eq!(service.ask("POST", &target, "", "").await.status, 400, "there is none");
+        }
+        assert_eq!(service.ask("GET", "/userinfo", &last, "").await.status, 401);
+        assert_eq!(token(&service, &more).await.json()["error"], "invalid_grant");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_proves_itself_wrongly_is_challenged_in_its_own_scheme() {
+    let service = service(1).await;
+    // app:wrong
+    let basic = [FORM, ("authorization", "Basic YXBwOndyb25n")];
+    let form = b"grant_type=refresh_token&refresh_token=x";
+    let refused = service.ask_with("POST", "/token", "", &basic, form).await;
+    assert_eq!((refused.status, &refused.json()["error"]), (401, &json!("invalid_client")));
+    assert!(header(&refused, "www-authenticate").starts_with("Basic "));
+    let form = b"grant_type=refresh_token&refresh_token=x&client_id=app&client_secret=wrong";
+    let refused = service.ask_with("POST", "/token", "", &[FORM], form).await;
+    assert_eq!(refused.status, 401);
+    assert!(header(&refused, "www-authenticate").starts_with("Bearer "));
+}
