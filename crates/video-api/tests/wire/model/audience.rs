@@ -273,10 +273,10 @@ impl Model {
         body["snippet"]["playlistId"] = "FL".into();
         let (status, made) = world.ask("POST", "/playlistItems?part=snippet", who, &body).await;
         let is_in = self.audience.favorites[who].iter().any(|(_, favorite)| *favorite == video);
-        let expected = match () {
-            () if !self.videos[video].sees(who) => 404,
-            () if is_in => 409,
-            () => 200,
+        let expected = match self.videos[video].refused_to(who) {
+            Some((refused, _)) => refused,
+            None if is_in => 409,
+            None => 200,
         };
         assert_eq!(status, expected, "{made}");
         if status == 200 {

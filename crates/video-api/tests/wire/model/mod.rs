@@ -126,6 +126,15 @@ impl Video {
         self.is_there && (self.privacy != PRIVATE || self.owner == who)
     }
 
+    /// The reason for which `who` may not add it to a playlist: what is hidden is another matter than what is not there.
+    fn refused_to(&self, who: usize) -> Option<(u16, &'static str)> {
+        match () {
+            () if self.sees(who) => None,
+            () if self.is_there => Some((400, "failedPrecondition")),
+            () => Some((404, "videoNotFound")),
+        }
+    }
+
     fn is_listed(&self) -> bool {
         self.is_there && self.privacy == PUBLIC
     }
@@ -266,8 +275,8 @@ impl Model {
     async fn insert(&mut self, world: &World, at: usize, position: Option<usize>) {
         let body = item_body(None, &self.videos[at].id, position);
         let (status, answer) = world.ask("POST", "/playlistItems?part=snippet", 0, &body).await;
-        if !self.videos[at].sees(0) {
-            assert_eq!(answer["error"]["errors"][0]["reason"], "videoNotFound");
+        if let Some((_, reason)) = self.videos[at].refused_to(0) {
+            assert_eq!(answer["error"]["errors"][0]["reason"], reason);
         } else if position.is_some_and(|position| position > self.items.len()) {
             let reason = &answer["error"]["errors"][0]["reason"];
             assert_eq!(reason, "invalidPlaylistItemPosition");
