@@ -297,6 +297,12 @@ pub enum Error {
     /// There is no closed tab to restore.
     #[error("There are no recently closed sessions.")]
     NothingToRestore,
+    /// A call of, or an invocation of, an extension that is not there.
+    #[error("this extension is not installed")]
+    NotInstalled,
+    /// An action of the user that nobody can do.
+    #[error("{0}")]
+    BadAction(&'static str),
     /// A call for something that cannot be done here.
     #[error("{0}")]
     Unsupported(String),

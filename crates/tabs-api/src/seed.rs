@@ -209,7 +209,7 @@ impl Seed {
     ) -> Result<Session, SeedError> {
         let mut browser = Browser::with_blank_window(now, compat);
         for index in 0..self.extensions.len() {
-            browser.install(self.extension(index)?);
+            browser.start_with(self.extension(index)?);
         }
         let mut session = Session::new(browser, engine);
         self.open_windows(&mut session, now)?;
@@ -227,7 +227,7 @@ impl Seed {
         mut browser: Browser,
     ) -> Result<Session, SeedError> {
         for index in 0..self.extensions.len() {
-            browser.install(self.extension(index)?);
+            browser.start_with(self.extension(index)?);
         }
         browser.set_version(self.version());
         Ok(Session::new(browser, engine))

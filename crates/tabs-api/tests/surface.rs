@@ -261,3 +261,42 @@ async fn arguments_go_by_place_or_by_name() {
     let (status, _) = send(&server, "POST", "/v1/tabs/get", &fields, &json!({ "tab": 1 })).await;
     assert_eq!(status, 400);
 }
+
+/// Installs an extension, and gives its id and token.
+async fn install(server: &Running, body: Value) -> (String, String) {
+    let (status, made) = control(server, "POST", "/extensions", body).await;
+    assert_eq!(status, 201, "{made}");
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    (text("id"), text("token"))
+}
+
+/// The reason with which the service ends a connection.
+async fn end_of(socket: &mut Socket) -> String {
+    loop {
+        let wait = tokio::time::timeout(std::time::Duration::from_secs(60), socket.next());
+        if let Message::Close(frame) = wait.await.expect("it ends").unwrap().unwrap() {
+            return frame.unwrap().reason.as_str().to_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_ends_with_the_extension_that_it_speaks_for() {
+    let server = spawn().await.unwrap();
+    let manifest = json!({ "name": "x", "permissions": ["tabs"] });
+    let (id, token) = install(&server, json!({ "manifest": manifest })).await;
+    let mut socket = open(&server, &token, None).await;
+    let mut other = open(&server, TOKEN, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    assert_eq!(next(&mut other).await["type"], "hello");
+    let again = json!({ "manifest": { "name": "x" }, "id": id });
+    let (_, second) = install(&server, again).await;
+    let reason = "the extension was removed or installed anew";
+    assert_eq!(end_of(&mut socket).await, reason);
+    let mut socket = open(&server, &second, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    let (status, _) = control(&server, "DELETE", &format!("/extensions/{id}"), json!({})).await;
+    assert_eq!((status, end_of(&mut socket).await.as_str()), (200, reason));
+    say(&mut other, json!({ "id": 1, "method": "tabs.query", "params": [{}] })).await;
+    assert_eq!(next(&mut other).await["type"], "result", "nobody else's ends");
+}

@@ -13,6 +13,7 @@ use crate::browser::event::Event;
 use crate::browser::script_event::{ScriptEvent, ScriptLocation};
 use crate::browser::tab::{Document, Tab};
 use crate::error::Error;
+use crate::extension::permission::Extension;
 use crate::id::{HostId, ScriptId, TabId};
 
 /// A content script that runs.
@@ -141,7 +142,7 @@ impl Browser {
                     .chain_update(now.to_be_bytes())
                     .chain_update(number.to_be_bytes())
                     .finalize();
-                Document { number: first_bytes(&digest), injected: BTreeMap::new() }
+                Document { number: first_bytes(&digest), ..Document::default() }
             });
         }
         self.run_declared(tab, |_| true);
@@ -178,7 +179,7 @@ impl Browser {
                 continue;
             };
             for (frame, url) in frames(state) {
-                if let Some(files) = known.scripts_in(url, frame) {
+                if let Some(files) = declared_in(known, &state.document, url, frame) {
                     runs.push((*host, extension.clone(), location(state, frame, url), files));
                 }
             }
@@ -199,6 +200,18 @@ impl Browser {
     pub(super) fn notify_script(&mut self, host: HostId, script: ScriptId, event: ScriptEvent) {
         self.emit(Event::Script { host, script, event });
     }
+}
+
+/// The files of the scripts that an extension's manifest declares which run in a frame of a document, if any do: they come with the document, and
+/// run in none that was there before the extension.
+pub(super) fn declared_in(
+    extension: &Extension,
+    document: &Document,
+    url: &str,
+    frame: u32,
+) -> Option<Vec<String>> {
+    let is_later = document.latecomers.contains(&extension.id);
+    if is_later { None } else { extension.scripts_in(url, frame) }
 }
 
 fn location(tab: &Tab, frame: u32, url: &str) -> ScriptLocation {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::browser::Browser;
-use crate::browser::tab::MuteReason;
+use crate::browser::tab::{Document, MuteReason};
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::extension::permission::{Access, Extension};
@@ -28,8 +28,18 @@ impl Extensions {
 }
 
 impl Browser {
-    /// Installs an extension, or replaces the one of its id.
+    /// Installs an extension. One of its id that is there ends first, as where it is removed. The scripts that its manifest declares run in the pages
+    /// to come.
     pub fn install(&mut self, extension: Extension) {
+        self.uninstall(&extension.id);
+        for document in self.documents_mut() {
+            document.latecomers.insert(extension.id.clone());
+        }
+        self.start_with(extension);
+    }
+
+    /// Adds an extension that is there as the browser starts, before the pages that come back.
+    pub(crate) fn start_with(&mut self, extension: Extension) {
         self.extensions.0.insert(extension.id.clone(), extension);
     }
 
@@ -42,8 +52,19 @@ impl Browser {
         for id in tabs {
             self.clear_of(id, &extension);
         }
+        for document in self.documents_mut() {
+            document.injected.retain(|(owner, _), _| *owner != extension.id);
+        }
         self.drop_emptied_windows();
         self.assert_invariants();
+    }
+
+    /// The documents that tabs show, and those that they keep for going back.
+    fn documents_mut(&mut self) -> impl Iterator<Item = &mut Document> {
+        self.strips.tabs_mut().flat_map(|tab| {
+            let kept = tab.history.iter_mut().filter_map(|entry| entry.kept.as_mut());
+            kept.chain(std::iter::once(&mut tab.document))
+        })
     }
 
     /// Closes a tab that shows a page of an extension which is gone, or has the last one of its window go to the page of a new tab; lets any other
@@ -85,9 +106,7 @@ impl Browser {
     pub(super) fn invoke(&mut self, id: TabId, extension: &str) -> Result<(), Error> {
         let url = self.tab(id)?.url.clone();
         let installed = self.extensions.0.get_mut(extension);
-        installed
-            .ok_or_else(|| Error::Unsupported("this extension is not installed".into()))?
-            .invoke(id.0, &url);
+        installed.ok_or(Error::NotInstalled)?.invoke(id.0, &url);
         Ok(())
     }
 }
@@ -117,6 +136,24 @@ mod tests {
         assert!(browser.tab(tab).unwrap().muted.muted);
         browser.uninstall("mutes");
         assert!(!browser.tab(tab).unwrap().muted.muted);
+    }
+
+    #[test]
+    fn an_extension_that_is_installed_anew_begins_without_its_pages_and_mutes() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let muted = browser.strips.tabs().next().unwrap().id;
+        let window = browser.tab(muted).unwrap().window;
+        let page = browser.add_tab(window);
+        browser.insert_into_strip(page, window, 1).unwrap();
+        browser.strips.tab_mut(page).unwrap().url = "chrome-extension://own/page.html".into();
+        install(&mut browser, "own");
+        let reason = MuteReason::Extension("own".into());
+        browser.set_muted(muted, true, reason.clone()).unwrap();
+        install(&mut browser, "own");
+        assert!(browser.tab(page).is_err());
+        let now = &browser.tab(muted).unwrap().muted;
+        assert_eq!((now.muted, now.reason.as_ref()), (false, Some(&reason)));
+        assert!(browser.extension("own").is_some());
     }
 
     #[test]

@@ -126,6 +126,8 @@ pub struct Document {
     pub number: u64,
     /// The files that were put into its frames, by the extension that did so and the number of the frame.
     pub injected: BTreeMap<(String, u32), BTreeSet<String>>,
+    /// Extensions that came after it: the scripts that their manifests declare do not run in it.
+    pub latecomers: BTreeSet<String>,
 }
 
 /// One page of a tab's history.

@@ -339,7 +339,7 @@ impl TabsApi {
             entry.seed.extensions.retain(|known| known.id.as_ref() != Some(&id));
             entry.seed.extensions.push(install);
             entry.from_seed_file.remove(&id);
-            entry.profile.change_extensions(|browser| browser.install(extension));
+            entry.profile.change_extension(&id, |browser| browser.install(extension));
             reply
         };
         self.record(name).await?;
@@ -357,7 +357,7 @@ impl TabsApi {
             let token = entry.tokens.remove(id).ok_or(Refusal::NoSuchExtension)?;
             entry.seed.extensions.retain(|known| known.id.as_deref() != Some(id));
             self.tokens_mut().remove(&token);
-            entry.profile.change_extensions(|browser| browser.uninstall(id));
+            entry.profile.change_extension(id, |browser| browser.uninstall(id));
         }
         self.record(name).await
     }

@@ -109,8 +109,8 @@ pub(super) async fn serve(
         if is_full {
             continue;
         }
-        if listener.is_removed() {
-            return end(&mut socket, CloseCode::Away, "the profile was removed").await;
+        if let Some(reason) = listener.end() {
+            return end(&mut socket, CloseCode::Away, reason).await;
         }
         tokio::select! {
             received = socket.next() => {
@@ -149,6 +149,10 @@ async fn end(socket: &mut HyperWebsocketStream, code: CloseCode, reason: &'stati
 }
 
 fn on_frame(listener: &Listener, extension: &str, text: &str) {
+    if listener.end().is_some() {
+        // Whoever holds its token by now, this client does not speak for it.
+        return;
+    }
     let frame: Frame = match serde_json::from_str(text) {
         Ok(frame) => frame,
         Err(error) => {

@@ -54,7 +54,7 @@ async fn next(
         if !text.is_empty() {
             return Some((text.into(), listener));
         }
-        if listener.is_removed() {
+        if listener.end().is_some() {
             return None;
         }
         tokio::select! {

@@ -221,9 +221,7 @@ impl Browser {
     /// True if a call gives a promise; refused is what this version of the browser, or the extension's manifest, has not.
     fn check_availability(&self, caller: &Caller, command: &Command) -> Result<bool, Error> {
         let operation = command.operation;
-        let extension = self
-            .extension(&caller.extension)
-            .ok_or_else(|| Error::Unsupported("this extension is not installed".into()))?;
+        let extension = self.extension(&caller.extension).ok_or(Error::NotInstalled)?;
         if !self.version().has(operation.name) || self.is_barred(operation, extension) {
             return Err(Error::NoSuchOperation(format!("chrome.{}", operation.name)));
         }

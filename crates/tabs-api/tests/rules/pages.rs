@@ -273,3 +273,21 @@ fn a_port_ends_before_its_tab_where_the_process_of_the_page_does_and_else_behind
         assert_eq!(first_end(&mut bench, op, json!([tab])), first, "{op}");
     }
 }
+
+/// A message of a listener to a tab, as `[result, message of the error]`.
+fn told_by(bench: &mut Bench, variant: &str, tab: i64) -> Value {
+    let call = json!({ "op": "tabs.sendMessage", "args": [tab, "ping"], "by": variant });
+    let reply = bench.lab.call(bench.now, serde_json::from_value(call).unwrap());
+    json!([reply["result"]["got"], reply["error"]["message"]])
+}
+
+#[test]
+fn declared_scripts_run_in_no_page_that_was_there_before_their_extension() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://cs.test/a.html");
+    bench.lab.listen(bench.now, "none");
+    let nobody = json!([null, "Could not establish connection. Receiving end does not exist."]);
+    assert_eq!(told_by(&mut bench, "none", tab), nobody);
+    bench.call("tabs.reload", json!([tab]));
+    assert_eq!(told_by(&mut bench, "none", tab), json!(["ping", null]));
+}

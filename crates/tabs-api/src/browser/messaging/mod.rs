@@ -10,7 +10,9 @@ use self::message::PendingMessage;
 pub use self::message::ScriptReply;
 use self::port::Port;
 use crate::browser::Browser;
-use crate::browser::content_scripts::{UnloadReason, document_id, frames, keeps_document};
+use crate::browser::content_scripts::{
+    UnloadReason, declared_in, document_id, frames, keeps_document,
+};
 use crate::browser::page_tasks::Task;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::Tab;
@@ -82,7 +84,7 @@ impl Browser {
         let named = frames(tab).filter(|(number, _)| is_named(*number));
         let own = format!("chrome-extension://{}/", extension.id);
         let hearing = named.filter_map(|(number, url)| {
-            let declared = extension.scripts_in(url, number);
+            let declared = declared_in(extension, &tab.document, url, number);
             let injected = tab.document.injected.get(&(extension.id.clone(), number));
             let hears = declared.is_some() || injected.is_some();
             let files =

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use hyper_tungstenite::tungstenite::Utf8Bytes;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
+use triptych_core::time::Timestamp;
 
 use super::frame::{closed, reply, running, written};
-use super::{PendingReply, PortOwner, Profile, Subscriber};
+use super::{PendingReply, PortOwner, Profile, ProfileState, Subscriber};
 use crate::browser::Answer;
 use crate::browser::messaging::ScriptReply;
 use crate::id::{HostId, RequestId, ScriptId};
@@ -43,9 +44,15 @@ impl Listener {
         self.position
     }
 
-    /// True if its profile was removed: nothing comes any more.
-    pub(in crate::http) fn is_removed(&self) -> bool {
-        self.profile.state().is_removed
+    /// The reason for which nothing comes any more, if so it is.
+    pub(in crate::http) fn end(&self) -> Option<&'static str> {
+        let state = self.profile.state();
+        let is_outlived = state.listeners.get(&self.id).is_none_or(|state| state.is_outlived);
+        match (state.is_removed, is_outlived) {
+            (true, _) => Some("the profile was removed"),
+            (false, true) => Some("the extension was removed or installed anew"),
+            (false, false) => None,
+        }
     }
 
     /// Returns once there may be something to take.
@@ -63,6 +70,9 @@ impl Listener {
         let visible = self.profile.visible_revision();
         let mut state = self.profile.state();
         let mut out = Vec::new();
+        if state.listeners.get(&self.id).is_none_or(|state| state.is_outlived) {
+            return out;
+        }
         let oldest = state.seq - state.log.len() as u64;
         if self.position < oldest {
             let missed = oldest - self.position;
@@ -207,14 +217,37 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.profile.with(|state, now| {
             state.remove_listener(self.id);
-            let host = HostId(self.id);
-            state.session.change(now, |browser| browser.leave_scripts(host));
-            let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);
-            let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
-            for port in owned {
-                state.ports.remove(&port);
-                state.session.change(now, |browser| browser.disconnect(&port));
-            }
+            state.end_channels(now, self.id);
         });
+    }
+}
+
+impl ProfileState {
+    /// Ends the listeners of an extension that goes: nothing that comes after it is for them.
+    pub(super) fn outlive_listeners(&mut self, now: Timestamp, extension: &str) {
+        let mut ended = Vec::new();
+        for (id, listener) in &mut self.listeners {
+            if &*listener.subscriber.extension == extension {
+                listener.is_outlived = true;
+                listener.woken.notify_one();
+                ended.push(*id);
+            }
+        }
+        // Ports close in the order in which their listeners came.
+        ended.sort_unstable();
+        for id in ended {
+            self.end_channels(now, id);
+        }
+    }
+
+    /// Ends the content scripts of a listener, and closes its ports.
+    fn end_channels(&mut self, now: Timestamp, listener: u64) {
+        self.session.change(now, |browser| browser.leave_scripts(HostId(listener)));
+        let owned = self.ports.iter().filter(|(_, owner)| owner.listener == listener);
+        let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
+        for port in owned {
+            self.ports.remove(&port);
+            self.session.change(now, |browser| browser.disconnect(&port));
+        }
     }
 }

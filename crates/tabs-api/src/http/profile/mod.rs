@@ -113,6 +113,8 @@ struct ListenerState {
     woken: Arc<Notify>,
     /// Frames for this listener alone.
     direct: VecDeque<DirectFrame>,
+    /// True if its extension was removed or installed anew since it began: the token that it came with speaks for nobody, or for another.
+    is_outlived: bool,
 }
 
 struct DirectFrame {
@@ -291,9 +293,13 @@ impl Profile {
         self.until_durable(revision).await.map(|()| outcome)
     }
 
-    /// Changes which extensions there are, which is kept elsewhere; what that does to tabs is kept in its own time.
-    pub(super) fn change_extensions(self: &Arc<Self>, change: impl FnOnce(&mut Browser)) {
-        self.with(|state, now| state.session.change(now, change));
+    /// Changes which extensions there are, which is kept elsewhere; what that does to tabs is kept in its own time. Who listens as the one of this
+    /// id is to go.
+    pub(super) fn change_extension(self: &Arc<Self>, id: &str, change: impl FnOnce(&mut Browser)) {
+        self.with(|state, now| {
+            state.outlive_listeners(now, id);
+            state.session.change(now, change);
+        });
     }
 
     /// Puts another browser in the place of this one. Listeners stay, and are told.
@@ -343,6 +349,7 @@ impl Profile {
                 subscriber: subscriber.clone(),
                 woken: Arc::clone(&woken),
                 direct: VecDeque::new(),
+                is_outlived: false,
             },
         );
         let now = state.seq;
