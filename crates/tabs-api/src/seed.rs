@@ -112,6 +112,9 @@ pub enum SeedError {
     /// An id that no extension can have.
     #[error("{0} is no extension id: it has 32 letters from a to p")]
     Id(String),
+    /// A token that no header can carry.
+    #[error("a token has one or more letters, digits or signs of ASCII, and no space")]
+    Token,
     /// Two extensions of one id.
     #[error("two extensions have the id {0}: the same id or key is given twice")]
     DuplicateId(String),
@@ -124,7 +127,7 @@ impl Seed {
     /// Reads a seed file.
     ///
     /// # Errors
-    /// [`SeedError`]: the JSON, the pages, then manifest and id of each extension, and ids given twice.
+    /// [`SeedError`]: the JSON, the pages, then manifest, token and id of each extension, and ids given twice.
     pub fn parse(text: &str) -> Result<Self, SeedError> {
         let mut seed: Self = serde_json::from_str(text)?;
         seed.simulated_pages()?;
@@ -169,10 +172,10 @@ impl Seed {
         Pages::read(&text).map_err(SeedError::Pages)
     }
 
-    /// The extension at a index of the list.
+    /// The extension at an index of the list.
     ///
     /// # Errors
-    /// `Manifest`, `Id`.
+    /// `Manifest`, `Token`, `Id`.
     pub fn extension(&self, index: usize) -> Result<Extension, SeedError> {
         match self.extensions.get(index) {
             Some(install) => install.extension(index),
@@ -310,10 +313,16 @@ impl Install {
     /// The extension itself. `index` is for the error alone.
     ///
     /// # Errors
-    /// `Manifest`, `Id`.
+    /// `Manifest`, `Token`, `Id`.
     pub fn extension(&self, index: usize) -> Result<Extension, SeedError> {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { index, reason })?;
+        // A client that sends no token, or an empty one, would speak for it.
+        let is_sendable =
+            |token: &String| !token.is_empty() && token.bytes().all(|sign| sign.is_ascii_graphic());
+        if !self.token.as_ref().is_none_or(is_sendable) {
+            return Err(SeedError::Token);
+        }
         let extension = Extension::new(self.id()?, &manifest, self.allow_file_access);
         Ok(extension.let_incognito(self.allow_incognito).with_files(self.files.clone()))
     }
@@ -386,6 +395,14 @@ mod tests {
         assert!(matches!(Seed::parse(r#"{"extension": []}"#), Err(SeedError::Json(_))));
         let bad = r#"{"extensions": [{"id": "XYZ", "manifest": {"name": "x"}}]}"#;
         assert!(matches!(Seed::parse(bad), Err(SeedError::Id(_))));
+    }
+
+    #[test]
+    fn a_token_that_no_header_carries_is_refused() {
+        for token in ["", " ", "two words", "tök"] {
+            let seed = json!({ "extensions": [{ "token": token, "manifest": { "name": "x" } }] });
+            assert!(matches!(Seed::parse(&seed.to_string()), Err(SeedError::Token)), "{token:?}");
+        }
     }
 
     #[test]
