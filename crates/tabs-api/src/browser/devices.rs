@@ -11,7 +11,7 @@ use crate::browser::window::WindowKind;
 use crate::error::Error;
 use crate::extension::permission::Access;
 use crate::id::{TAB_ID_NONE, WindowId};
-use crate::url::resolve;
+use crate::url::typed;
 
 /// A page that is open on another device.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -88,9 +88,8 @@ impl Browser {
         pages: Vec<DevicePage>,
     ) -> Result<(), Error> {
         let at = self.now;
-        let read = |page: DevicePage| {
-            resolve(&page.url, "").map(|url| DevicePage { url, title: page.title })
-        };
+        let read =
+            |page: DevicePage| typed(&page.url).map(|url| DevicePage { url, title: page.title });
         let pages = pages.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         self.devices.0.retain(|device| device.name != name);
         if !pages.is_empty() {

@@ -117,7 +117,7 @@ impl Browser {
         old: TabId,
         url: &str,
     ) -> Result<TabId, Error> {
-        let url = crate::url::resolve(url, "")?;
+        let url = crate::url::typed(url)?;
         let mut tab = self.tab(old)?.clone();
         let new = TabId(self.next_id());
         tab.id = new;

@@ -91,8 +91,9 @@ impl TabsApi {
                 self.uninstall(&profile, id).await?;
                 Ok(json_reply(200, &json!({ "id": id })))
             }
-            (_, [] | ["profiles" | "extensions" | "windows", ..]) => Err(Refusal::MethodNotAllowed),
-            _ => Err(Refusal::NoSuchPath),
+            (_, parts) => {
+                Err(methods(parts).map_or(Refusal::NoSuchPath, Refusal::MethodNotAllowed))
+            }
         }
     }
 
@@ -107,6 +108,17 @@ impl TabsApi {
         });
         let entry = self.create_profile(&name, seed, asked.keep).await?;
         Ok(json_reply(201, &json!({ "name": name, "extensions": entry.shown() })))
+    }
+}
+
+/// The methods that a path of the control side takes, if there is one.
+fn methods(parts: &[&str]) -> Option<&'static str> {
+    match parts {
+        [] | ["profiles", _, "reset"] => Some("POST"),
+        ["profiles"] | ["extensions"] => Some("GET, POST"),
+        ["profiles" | "extensions", _] => Some("DELETE"),
+        ["windows"] => Some("GET"),
+        _ => None,
     }
 }
 

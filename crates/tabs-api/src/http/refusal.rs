@@ -1,6 +1,6 @@
 //! Refusals of requests before any engine sees them.
 
-use http::{Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 use serde_json::json;
 use triptych_core::error::{Coded, Row};
@@ -17,8 +17,8 @@ pub(super) enum Refusal {
     ForeignOrigin,
     #[error("there is nothing at this path; /v1/schema lists the operations")]
     NoSuchPath,
-    #[error("this path does not take this method")]
-    MethodNotAllowed,
+    #[error("this path takes {0} alone")]
+    MethodNotAllowed(&'static str),
     #[error("send the token of an extension as Authorization: Bearer")]
     Unauthorized,
     #[error("send the control token as Authorization: Bearer; an extension's own does not do")]
@@ -55,7 +55,7 @@ impl Coded for Refusal {
             Self::ForeignHost => Row::of(403, "ForeignHost"),
             Self::ForeignOrigin => Row::of(403, "ForeignOrigin"),
             Self::NoSuchPath => Row::of(404, "NoSuchPath"),
-            Self::MethodNotAllowed => Row::of(405, "MethodNotAllowed"),
+            Self::MethodNotAllowed(_) => Row::of(405, "MethodNotAllowed"),
             Self::Unauthorized => Row::of(401, "Unauthorized"),
             Self::ControlTokenRequired => Row::of(401, "ControlTokenRequired"),
             Self::BodyTooLarge(_) => Row::of(413, "BodyTooLarge"),
@@ -73,6 +73,17 @@ impl Coded for Refusal {
     }
 }
 
+impl Refusal {
+    /// The reply that says so.
+    pub(super) fn reply(&self) -> Response<ReplyBody> {
+        let mut response = refused(self, &self.to_string());
+        if let Self::MethodNotAllowed(methods) = self {
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+        }
+        response
+    }
+}
+
 /// A reply of JSON.
 pub(super) fn json_reply(status: u16, value: &impl Serialize) -> Response<ReplyBody> {
     // Texts, numbers and views of the browser always serialize.
@@ -81,8 +92,8 @@ pub(super) fn json_reply(status: u16, value: &impl Serialize) -> Response<ReplyB
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
@@ -92,9 +103,21 @@ pub(super) fn refused(error: &impl Coded, message: &str) -> Response<ReplyBody> 
     let mut response =
         json_reply(row.status, &json!({ "error": { "name": row.code, "message": message } }));
     if row.status == 401 {
-        response
-            .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer"));
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_a_path_does_not_take_is_answered_with_those_that_it_does() {
+        let reply = Refusal::MethodNotAllowed("GET, POST").reply();
+        assert_eq!(
+            (reply.status().as_u16(), &reply.headers()[header::ALLOW]),
+            (405, &HeaderValue::from_static("GET, POST"))
+        );
+    }
 }

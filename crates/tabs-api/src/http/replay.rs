@@ -52,7 +52,8 @@ impl TabsApi {
                     }
                 }
             }
-            (_, "reset" | "call" | "events") => return Err(Refusal::MethodNotAllowed),
+            (_, "reset" | "call") => return Err(Refusal::MethodNotAllowed("POST")),
+            (_, "events") => return Err(Refusal::MethodNotAllowed("GET")),
             _ => return Err(Refusal::NoSuchPath),
         };
         Ok(json_reply(200, &reply))

@@ -10,7 +10,7 @@ use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Strea
 
 use super::profile::CallOutcome;
 use super::profiles::ProfileEntry;
-use super::refusal::{Refusal, json_reply, refused};
+use super::refusal::{Refusal, json_reply};
 use super::request::{arguments, parameter, read, since, stopping};
 use super::{FIRST_PROFILE, TabsApi, schema, socket, sse, token};
 use crate::browser::Answer;
@@ -46,7 +46,7 @@ impl TabsApi {
         let mut response = self
             .route(&head, upgrade, body, &mut operation)
             .await
-            .unwrap_or_else(|error| refused(&error, &error.to_string()));
+            .unwrap_or_else(|error| error.reply());
         if let Some(origin) = self.0.origin_policy.origin(&head.headers) {
             let headers = response.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -84,15 +84,18 @@ impl TabsApi {
             return self.replay(head, path, &read(body).await?);
         }
         match path {
-            "/v1/schema" if is_get => {
+            "/v1/schema" | "/v1/ws" | "/v1/events" if !is_get => {
+                Err(Refusal::MethodNotAllowed("GET"))
+            }
+            "/v1/schema" => {
                 *operation = "schema";
                 Ok(json_reply(200, &schema::schema(self.version_for(head))))
             }
-            "/v1/ws" if is_get => {
+            "/v1/ws" => {
                 *operation = "ws";
                 self.open_socket(head, upgrade)
             }
-            "/v1/events" if is_get => {
+            "/v1/events" => {
                 *operation = "events";
                 let principal = self.principal(head, true)?;
                 let listener =
@@ -102,7 +105,7 @@ impl TabsApi {
             _ => {
                 let row = Operation::of_path(path).ok_or(Refusal::NoSuchPath)?;
                 if head.method != Method::POST {
-                    return Err(Refusal::MethodNotAllowed);
+                    return Err(Refusal::MethodNotAllowed("POST"));
                 }
                 *operation = row.name;
                 let principal = self.principal(head, false)?;

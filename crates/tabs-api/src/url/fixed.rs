@@ -25,7 +25,37 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
             None => return Err(invalid()),
         },
     };
-    let url = fixed(&read).map_err(|_| invalid())?;
+    mended(text, read)
+}
+
+/// The URL that a text leads to which is nobody's but the user's: without a scheme it is a host of the web.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn typed(text: &str) -> Result<String, Error> {
+    mended(text, read(text).map_or_else(|_| text.to_owned(), Into::into))
+}
+
+/// The URL that a link of a page at `base` leads to.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn linked(text: &str, base: &str) -> Result<String, Error> {
+    let joined = |base: Url| base.join(text);
+    let read = match read(text) {
+        Ok(url) => url.into(),
+        Err(ParseError::RelativeUrlWithoutBase) => {
+            let url = Url::parse(base).and_then(joined);
+            url.map_err(|_| Error::InvalidUrl(text.to_owned()))?.into()
+        }
+        Err(_) => text.to_owned(),
+    };
+    mended(text, read)
+}
+
+/// The address that the browser makes of what it read of a text, if somebody may go there.
+fn mended(text: &str, read: String) -> Result<String, Error> {
+    let url = fixed(&read).map_err(|_| Error::InvalidUrl(text.to_owned()))?;
     check(&url).map(|()| url)
 }
 
@@ -124,6 +154,34 @@ fn check(url: &str) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::url::is_order;
+
+    #[test]
+    fn what_a_user_types_is_no_page_of_an_extension() {
+        let host = |text: &str, url: &str| assert_eq!(typed(text).as_deref(), Ok(url), "{text}");
+        host("a.test", "http://a.test/");
+        host("a.test/x y", "http://a.test/x%20y");
+        host("https://a.test/#x", "https://a.test/#x");
+        host("about:version", "chrome://version/");
+        for text in ["", "http://"] {
+            assert_eq!(typed(text), Err(Error::InvalidUrl(text.into())));
+        }
+        assert_eq!(typed("javascript:alert()"), Err(Error::JavaScriptUrl));
+    }
+
+    #[test]
+    fn a_link_leads_on_from_its_page() {
+        let of = |text: &str, base: &str| linked(text, base);
+        for (text, url) in [
+            ("b.html", "http://a.test/x/b.html"),
+            ("/b", "http://a.test/b"),
+            ("//b.test/", "http://b.test/"),
+            ("", "http://a.test/x/a.html"),
+            ("https://b.test", "https://b.test/"),
+        ] {
+            assert_eq!(of(text, "http://a.test/x/a.html").as_deref(), Ok(url), "{text}");
+        }
+        assert_eq!(of("b.html", "about:blank"), Err(Error::InvalidUrl("b.html".into())));
+    }
 
     #[test]
     fn texts_navigate_to_what_the_browser_makes_of_them() {

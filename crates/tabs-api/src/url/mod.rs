@@ -9,7 +9,7 @@ mod spaced_host;
 
 use url::{Position, Url};
 
-pub use self::fixed::resolve;
+pub use self::fixed::{linked, resolve, typed};
 pub use self::internal_pages::{is_order, read};
 pub use self::ports::is_barred;
 pub use self::shown::{error_title, title};

@@ -56,7 +56,7 @@ impl Browser {
         let home = tabs.first().map(|(_, window)| *window).ok_or(Error::NoTabsGiven)?;
         let mut seen = BTreeSet::new();
         if tabs.iter().any(|(_, window)| *window != home) {
-            return Err(Error::Unsupported("tabs of one window are dragged together".into()));
+            return Err(Error::BadAction("tabs of one window are dragged together"));
         }
         // Nobody holds a tab twice.
         Ok(tabs.into_iter().map(|(tab, _)| tab).filter(|tab| seen.insert(*tab)).collect())

@@ -12,7 +12,7 @@ use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WINDOW_ID_NONE, WindowId};
-use crate::url::resolve;
+use crate::url::typed;
 
 impl Browser {
     pub(super) fn perform(&mut self, action: UserAction) -> Result<Value, Error> {
@@ -96,10 +96,10 @@ impl Browser {
                 self.zoom_to(TabId(tab_id), factor)?
             }
             UserAction::Zoom { .. } => {
-                return Err(Error::Unsupported("a zoom factor is a number above 0".into()));
+                return Err(Error::BadAction("a zoom factor is a number above 0"));
             }
             UserAction::Navigate { tab_id, url } => {
-                let url = resolve(&url, "")?;
+                let url = typed(&url)?;
                 let tab = self.tab_mut(TabId(tab_id))?;
                 tab.forgets_openers = true;
                 let tab = tab.id;
@@ -152,10 +152,9 @@ impl Browser {
         url: &str,
         incognito: bool,
     ) -> Result<Value, Error> {
-        let kind = WindowKind::named(kind).ok_or_else(|| {
-            Error::Unsupported("a window is normal, popup, panel, app or devtools".into())
-        })?;
-        let url = resolve(url, "")?;
+        let kind = WindowKind::named(kind)
+            .ok_or(Error::BadAction("a window is normal, popup, panel, app or devtools"))?;
+        let url = typed(url)?;
         let window = self.open_window(kind, incognito, WindowPlacement::default())?;
         self.fill_window(window, &[url])?;
         if kind.lists_tabs() {

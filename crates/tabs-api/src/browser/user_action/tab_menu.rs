@@ -11,7 +11,7 @@ use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::TabId;
-use crate::url::resolve;
+use crate::url::linked;
 
 impl Browser {
     /// Does what an entry of a tab's menu does: for all highlighted tabs where the tab is one of them.
@@ -105,8 +105,8 @@ impl Browser {
         url: &str,
         place: LinkPlace,
     ) -> Result<Value, Error> {
-        let url = resolve(url, "")?;
         let tab = self.tab(page)?;
+        let url = linked(url, tab.base_url())?;
         let window = self.window(tab.window)?;
         if place == LinkPlace::Front {
             let id = self.open_beside_active(page, Some(&url))?;
