@@ -31,6 +31,8 @@ impl From<BrowserVersion> for u16 {
 /// The version in which an item came; what is not listed was there before versions were counted. Members stand behind the type,
 /// parameter or event that they belong to.
 const SINCE: &[(&str, u16)] = &[
+    ("Color", 89),
+    ("CreateType", 44),
     ("MutedInfo", 46),
     ("MutedInfoReason", 46),
     ("Tab.audible", 45),
@@ -43,6 +45,7 @@ const SINCE: &[(&str, u16)] = &[
     ("Tab.pendingUrl", 79),
     ("Tab.splitViewId", 140),
     ("TabStatus", 44),
+    ("WindowState", 44),
     ("WindowType", 44),
     ("ZoomSettings.defaultZoomFactor", 43),
     ("ZoomSettingsMode", 44),

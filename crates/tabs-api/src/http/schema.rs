@@ -46,3 +46,18 @@ pub(super) fn schema(version: BrowserVersion) -> Value {
     }
     schema
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_browser_has_no_words_of_types_that_came_later() {
+        let constants = schema(BrowserVersion::OLDEST)["constants"].clone();
+        let windows = json!({ "WINDOW_ID_NONE": -1, "WINDOW_ID_CURRENT": -2 });
+        assert_eq!(constants, json!({ "tabGroups": {}, "tabs": {}, "windows": windows }));
+        let constants = &schema(BrowserVersion::LATEST)["constants"];
+        assert_eq!(constants["tabGroups"]["Color"]["RED"], "red");
+        assert_eq!(constants["windows"]["CreateType"]["POPUP"], "popup");
+    }
+}
