@@ -300,3 +300,21 @@ async fn a_connection_ends_with_the_extension_that_it_speaks_for() {
     say(&mut other, json!({ "id": 1, "method": "tabs.query", "params": [{}] })).await;
     assert_eq!(next(&mut other).await["type"], "result", "nobody else's ends");
 }
+
+#[tokio::test]
+async fn an_extension_that_is_installed_anew_sees_no_more_of_the_past_than_it_may() {
+    let server = spawn().await.unwrap();
+    let of = |permissions: Value| json!({ "name": "x", "permissions": permissions });
+    let (id, token) = install(&server, json!({ "manifest": of(json!(["tabs"])) })).await;
+    let mut socket = open(&server, &token, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    call(&server, "tabs.create", json!([{ "url": "http://a.test/" }])).await;
+    let is_created = |frame: &Value| frame["name"] == "tabs.onCreated";
+    let created = next(&mut socket).await;
+    assert!(is_created(&created) && created["args"][0]["pendingUrl"] == "http://a.test/");
+    let (_, token) = install(&server, json!({ "manifest": of(json!([])), "id": id })).await;
+    let mut socket = open(&server, &token, Some(0)).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    let created = next(&mut socket).await;
+    assert!(is_created(&created) && created["args"][0].get("pendingUrl").is_none(), "{created}");
+}

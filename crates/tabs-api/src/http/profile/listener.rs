@@ -238,6 +238,10 @@ impl ProfileState {
         for id in ended {
             self.end_channels(now, id);
         }
+        // Whoever comes after it may see less of what has happened.
+        for entry in &mut self.log {
+            entry.frames.retain(|(subscriber, _)| &*subscriber.extension != extension);
+        }
     }
 
     /// Ends the content scripts of a listener, and closes its ports.
