@@ -258,6 +258,24 @@ async fn each_part_is_judged_by_the_encryption_that_its_upload_was_begun_with() 
 }
 
 #[tokio::test]
+async fn nobody_unknown_begins_an_upload_where_everybody_may_write() {
+    let world = World::new(NOW).await;
+    let nobody = async |line: &str| {
+        let request = format!("{line} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n");
+        world.exchange(request.as_bytes()).await
+    };
+    let refused = nobody("POST /open/k?uploads").await;
+    assert_eq!((refused.status, refused.element("Code").as_deref()), (403, Some("AccessDenied")));
+    let said = refused.element("Message").unwrap();
+    assert!(said.starts_with("Anonymous users cannot initiate multipart uploads."), "{said}");
+    let begun = done(&world, Draft::new("POST", "/open/k?uploads", b"")).await;
+    let upload = begun.element("UploadId").unwrap();
+    // Who begins it is known; its parts are written as anything is.
+    let part = nobody(&format!("PUT /open/k?partNumber=1&uploadId={upload}")).await;
+    assert_eq!(part.status, 200, "{}", part.text());
+}
+
+#[tokio::test]
 async fn whose_key_may_not_decrypt_lists_no_parts_of_an_upload() {
     let seed = service::SEED.replace("\"store:Put*\"", "\"store:Put*\", \"store:List*\"");
     let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));

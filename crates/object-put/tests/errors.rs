@@ -56,6 +56,7 @@ fn bucket_rows() -> Vec<Row> {
         (Error::NoSuchAccessPoint { name: text("p") }, 404, "NoSuchAccessPoint", "The specified accesspoint does not exist", "AccessPointName=p"),
         (Error::InvalidBucketOwner { value: text("abcd") }, 400, "InvalidBucketOwnerAWSAccountID", "The value of the expected bucket owner parameter must be an AWS Account ID... [abcd]", ""),
         (Error::AccessDenied, 403, "AccessDenied", "Access Denied", ""),
+        (Error::AnonymousUpload, 403, "AccessDenied", "Anonymous users cannot initiate multipart uploads.  Please authenticate.", ""),
         (Error::MissingOrigin, 400, "BadRequest", "Insufficient information. Origin request header needed.", ""),
         (Error::InvalidPreflight { reason: text("no") }, 400, "BadRequest", "no", ""),
         (Error::CrossOrigin { method: text("PUT"), resource: "BUCKET", reason: "CORS is not enabled for this bucket." }, 403, "AccessForbidden", "CORSResponse: CORS is not enabled for this bucket.", "Method=PUT ResourceType=BUCKET"),

@@ -215,6 +215,9 @@ pub enum Error {
     /// The caller may not do this, or the expected owner is another (spec §7).
     #[error("Access Denied")]
     AccessDenied,
+    /// An upload in parts that nobody known begins.
+    #[error("Anonymous users cannot initiate multipart uploads.  Please authenticate.")]
+    AnonymousUpload,
     /// A question across origins that does not say which origin asks.
     #[error("Insufficient information. Origin request header needed.")]
     MissingOrigin,

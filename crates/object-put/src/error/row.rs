@@ -43,7 +43,9 @@ impl Coded for Error {
             Self::NoSuchBucket { .. } => Row::of(404, "NoSuchBucket"),
             Self::NoSuchAccessPoint { .. } => Row::of(404, "NoSuchAccessPoint"),
             Self::InvalidBucketOwner { .. } => Row::of(400, "InvalidBucketOwnerAWSAccountID"),
-            Self::AccessDenied | Self::ObjectLocked => Row::of(403, "AccessDenied"),
+            Self::AccessDenied | Self::AnonymousUpload | Self::ObjectLocked => {
+                Row::of(403, "AccessDenied")
+            }
             Self::MissingOrigin | Self::InvalidPreflight { .. } => Row::of(400, "BadRequest"),
             Self::CrossOrigin { .. } => Row::of(403, "AccessForbidden"),
             Self::BucketAlreadyExists { .. } => Row::of(409, "BucketAlreadyExists"),

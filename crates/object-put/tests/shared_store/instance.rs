@@ -1,14 +1,20 @@
 //! Instances of the binary on one store, and what clients ask of them.
 
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use triptych_core::host::testing::{Answer, Client, Instance};
+use triptych_core::time::Timestamp;
 
-/// A bucket that anybody may write to, so that a request needs no signature.
+use crate::service::Draft;
+
+/// A bucket that anybody may write to, so that a request needs no signature, and a key for those that do.
 const SEED: &str = r#"{
     "accounts": [{ "id": "111122223333", "keys": [{ "accessKeyId": "key", "secretAccessKey": "secret" }] }],
     "buckets": [{ "name": "open", "owner": "111122223333", "public": "read-write" }]
 }"#;
+/// The key of the account that owns the bucket.
+const OWNER: (&str, &str) = ("key", "secret");
 /// The root key that the instances share.
 pub(crate) const ROOT_KEY: &str =
     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -42,6 +48,7 @@ pub(crate) trait Asks {
     fn put(self, key: &str, headers: &[&str], body: &[u8]) -> Option<Answer>;
     fn get(self, path: &str) -> Option<Answer>;
     fn tag(self, key: &str) -> Option<String>;
+    fn ask_signed(self, method: &'static str, path: &str, body: &[u8]) -> Option<Answer>;
 }
 
 impl Asks for Client {
@@ -61,5 +68,21 @@ impl Asks for Client {
             404 => None,
             _ => panic!("{key}: {answer:?}"),
         }
+    }
+
+    /// Asks with the key of the account that owns the bucket.
+    fn ask_signed(self, method: &'static str, path: &str, body: &[u8]) -> Option<Answer> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let time = Timestamp::from_seconds(i64::try_from(now).unwrap());
+        let url = self.url();
+        let draft = Draft { key: OWNER, time, ..Draft::new(method, path, body) }
+            .with("host", url.strip_prefix("http://").unwrap());
+        let head = String::from_utf8(draft.bytes()).unwrap();
+        let (head, _) = head.split_once("\r\n\r\n").unwrap();
+        // The client writes those of its connection by itself.
+        let is_own =
+            |header: &&str| !["host:", "content-length:"].iter().any(|own| header.starts_with(own));
+        let headers: Vec<&str> = head.lines().skip(1).filter(is_own).collect();
+        self.ask(method, path, &headers, body)
     }
 }

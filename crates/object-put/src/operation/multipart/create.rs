@@ -44,9 +44,12 @@ impl UploadAdmission {
     /// Looks at the request and the bucket, and refuses what can be refused.
     ///
     /// # Errors
-    /// Those of [`object_owner::of_put`] and of [`PutHeaders::of_upload`]; `InvalidRequest` for an algorithm that is none, and for a type
+    /// `AnonymousUpload`; those of [`object_owner::of_put`] and of [`PutHeaders::of_upload`]; `InvalidRequest` for an algorithm that is none, and for a type
     /// that it does not have; those of the choice of the encryption.
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
+        if call.caller.account().is_none() {
+            return Err(Error::AnonymousUpload);
+        }
         let (bucket, key) = (call.bucket()?, call.key()?);
         let (owner, acl) = match bucket.kind {
             BucketKind::GeneralPurpose => {
