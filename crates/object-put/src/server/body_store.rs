@@ -12,7 +12,7 @@ use crate::server::md5_pool::Md5Pool;
 use crate::server::object_keys::ObjectKeys;
 use crate::server::open_bodies::OpenBodies;
 
-/// Large bodies that are taken at once; each has a blocking thread.
+/// Large bodies that are dealt with at once; each has a blocking thread while it arrives.
 const LARGE_BODIES_MAX: usize = 128;
 
 /// All that uploads and downloads share.
@@ -25,7 +25,7 @@ pub(super) struct BodyStore {
     pub(super) keyring: Keyring,
     /// The keys of objects that a key service or a customer has a part in.
     pub(super) keys: ObjectKeys,
-    /// A permit for each large body that is taken in.
+    /// A permit for each large body that has a thread.
     pub(super) large: Semaphore,
     md5_pool: Md5Pool,
     md5_threads: usize,

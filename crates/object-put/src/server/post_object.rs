@@ -25,11 +25,11 @@ use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
 use crate::request::location::Location;
 use crate::server::download::ResponseBody;
+use crate::server::frame_reader::body_fault;
 use crate::server::pipeline::check_size;
 use crate::server::render;
 use crate::server::request::ParsedRequest;
 use crate::server::state::ObjectPut;
-use crate::server::upload::body_fault;
 
 /// Headers of the request itself that say something of its sender.
 const OF_SENDER: [&str; 4] = ["host", "origin", "referer", "user-agent"];
