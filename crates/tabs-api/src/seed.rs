@@ -113,7 +113,7 @@ pub enum SeedError {
     #[error("{0} is no extension id: it has 32 letters from a to p")]
     Id(String),
     /// A token that no header can carry.
-    #[error("a token has one or more letters, digits or signs of ASCII, and no space")]
+    #[error("a token has one or more letters, digits or signs of ASCII, and no space at its ends")]
     Token,
     /// Two extensions of one id.
     #[error("two extensions have the id {0}: the same id or key is given twice")]
@@ -318,8 +318,10 @@ impl Install {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { index, reason })?;
         // A client that sends no token, or an empty one, would speak for it.
-        let is_sendable =
-            |token: &String| !token.is_empty() && token.bytes().all(|sign| sign.is_ascii_graphic());
+        let is_sendable = |token: &String| {
+            let are_signs = token.bytes().all(|sign| sign.is_ascii_graphic() || sign == b' ');
+            !token.is_empty() && are_signs && token.trim() == token
+        };
         if !self.token.as_ref().is_none_or(is_sendable) {
             return Err(SeedError::Token);
         }
@@ -399,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_token_that_no_header_carries_is_refused() {
-        for token in ["", " ", "two words", "tök"] {
+        for token in ["", " ", "word ", "tök", "two\nlines"] {
             let seed = json!({ "extensions": [{ "token": token, "manifest": { "name": "x" } }] });
             assert!(matches!(Seed::parse(&seed.to_string()), Err(SeedError::Token)), "{token:?}");
         }
