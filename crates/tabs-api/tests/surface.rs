@@ -262,6 +262,33 @@ async fn arguments_go_by_place_or_by_name() {
     assert_eq!(status, 400);
 }
 
+#[tokio::test]
+async fn a_parameter_that_cannot_be_read_is_refused_and_nothing_is_done() {
+    let server = spawn().await.unwrap();
+    let token = format!("Bearer {TOKEN}");
+    let fields = [("authorization", token.as_str())];
+    for query in ["style=foo", "style=", "contextTabId=abc", "contextTabId=", "contextTabId=1.5"] {
+        let path = format!("/v1/tabs/create?{query}");
+        let (status, reply) = send(&server, "POST", &path, &fields, &json!([{}])).await;
+        assert_eq!((status, &reply["error"]["name"]), (400, &json!("BadParameter")), "{query}");
+    }
+    for query in ["since=soon", "since=-1", "session=x", "contextTabId=x"] {
+        let path = format!("/v1/events?{query}");
+        let (status, reply) = send(&server, "GET", &path, &fields, &Value::Null).await;
+        assert_eq!((status, &reply["error"]["name"]), (400, &json!("BadParameter")), "{query}");
+    }
+    assert_eq!(
+        call(&server, "tabs.query", json!([{}])).await["result"].as_array().unwrap().len(),
+        1
+    );
+    let mut socket = open(&server, TOKEN, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    say(&mut socket, json!({ "id": 7, "method": "tabs.create", "params": [], "style": "later" }))
+        .await;
+    let refused = next(&mut socket).await;
+    assert_eq!((&refused["id"], &refused["error"]["name"]), (&json!(7), &json!("BadFrame")));
+}
+
 /// Installs an extension, and gives its id and token.
 async fn install(server: &Running, body: Value) -> (String, String) {
     let (status, made) = control(server, "POST", "/extensions", body).await;

@@ -23,6 +23,8 @@ pub(super) enum Refusal {
     Unauthorized,
     #[error("send the control token as Authorization: Bearer; an extension's own does not do")]
     ControlTokenRequired,
+    #[error("the query parameter {0} is {1}")]
+    BadParameter(&'static str, &'static str),
     #[error("the request body is larger than {0} bytes")]
     BodyTooLarge(usize),
     #[error("the request body cannot be read: {0}")]
@@ -58,6 +60,7 @@ impl Coded for Refusal {
             Self::MethodNotAllowed(_) => Row::of(405, "MethodNotAllowed"),
             Self::Unauthorized => Row::of(401, "Unauthorized"),
             Self::ControlTokenRequired => Row::of(401, "ControlTokenRequired"),
+            Self::BadParameter(..) => Row::of(400, "BadParameter"),
             Self::BodyTooLarge(_) => Row::of(413, "BodyTooLarge"),
             Self::BadBody(_) => Row::of(400, "BadBody"),
             Self::NotWebSocket(_) => Row::of(426, "NotWebSocket"),

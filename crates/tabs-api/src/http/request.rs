@@ -1,5 +1,7 @@
 //! Readers of requests: query parameters, bodies, arguments, and the position that a client goes on from.
 
+use std::str::FromStr;
+
 use bytes::Bytes;
 use http::request::Parts as Head;
 use http_body_util::{BodyExt, Limited};
@@ -8,8 +10,9 @@ use triptych_core::host::{BoxError, RequestContext, Stopping};
 use super::BODY_BYTES_MAX;
 use super::profile::Since;
 use super::refusal::Refusal;
+use crate::id::TabId;
 use crate::js_value::JsValue;
-use crate::operation::{OPERATIONS, Operation};
+use crate::operation::{OPERATIONS, Operation, Style};
 
 /// A query parameter, decoded.
 pub(super) fn parameter(head: &Head, name: &str) -> Option<String> {
@@ -71,15 +74,36 @@ where
     }
 }
 
+/// A query parameter that is a number, where there is one.
+fn number<N: FromStr>(
+    head: &Head,
+    name: &'static str,
+    expected: &'static str,
+) -> Result<Option<N>, Refusal> {
+    let text = parameter(head, name);
+    let read = text.map(|text| text.parse().map_err(|_| Refusal::BadParameter(name, expected)));
+    read.transpose()
+}
+
 /// The position at which a client goes on: the query says it, or the header that event sources send by themselves.
-pub(super) fn since(head: &Head) -> Since {
-    let header = head.headers.get("last-event-id");
-    let header = header.and_then(|value| value.to_str().ok().map(str::to_owned));
-    let number = |text: String| text.parse().ok();
-    Since {
-        seq: parameter(head, "since").or(header).and_then(number),
-        session: parameter(head, "session").and_then(number),
-    }
+pub(super) fn since(head: &Head) -> Result<Since, Refusal> {
+    // An event source sends what it was given last, which may be another server's: it is told what it missed, not refused.
+    let last = head.headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let last = last.and_then(|text| text.parse().ok());
+    let seq = number(head, "since", "the seq of an event, a whole number")?;
+    let session = number(head, "session", "the session that the first frame named, a number")?;
+    Ok(Since { seq: seq.or(last), session })
+}
+
+/// The tab of the extension page that a request comes from, where it names one.
+pub(super) fn page(head: &Head) -> Result<Option<TabId>, Refusal> {
+    Ok(number(head, "contextTabId", "the id of a tab, a whole number")?.map(TabId))
+}
+
+/// The style in which a call is answered.
+pub(super) fn style(head: &Head) -> Result<Style, Refusal> {
+    let style = Style::named(parameter(head, "style").as_deref());
+    style.ok_or(Refusal::BadParameter("style", "callback or promise"))
 }
 
 pub(super) fn stopping(head: &Head) -> Stopping {

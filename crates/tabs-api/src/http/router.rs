@@ -11,13 +11,11 @@ use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Strea
 use super::profile::CallOutcome;
 use super::profiles::ProfileEntry;
 use super::refusal::{Refusal, json_reply};
-use super::request::{arguments, parameter, read, since, stopping};
+use super::request::{arguments, page, read, since, stopping, style};
 use super::{FIRST_PROFILE, TabsApi, schema, socket, sse, token};
 use crate::browser::Answer;
 use crate::error::Error;
-use crate::id::TabId;
-use crate::js_value::JsValue;
-use crate::operation::{Asked, Caller, Context, Operation, Style};
+use crate::operation::{Asked, Caller, Context, Operation};
 use crate::version::BrowserVersion;
 
 /// The body that answers a call.
@@ -98,8 +96,8 @@ impl TabsApi {
             "/v1/events" => {
                 *operation = "events";
                 let principal = self.principal(head, true)?;
-                let listener =
-                    principal.entry.profile.listen(&principal.extension, page(head), since(head));
+                let (page, since) = (page(head)?, since(head)?);
+                let listener = principal.entry.profile.listen(&principal.extension, page, since);
                 Ok(sse::reply(listener, stopping(head)))
             }
             _ => {
@@ -109,28 +107,12 @@ impl TabsApi {
                 }
                 *operation = row.name;
                 let principal = self.principal(head, false)?;
+                let context = page(head)?.map_or(Context::Worker, Context::Page);
+                let style = style(head)?;
                 let given = arguments(row, &read(body).await?)?;
-                Ok(self.call(head, &principal, row, &given).await)
+                let asked = Asked { name: row.name, given: &given, style };
+                Ok(call(principal, context, asked).await)
             }
-        }
-    }
-
-    async fn call(
-        &self,
-        head: &Head,
-        principal: &Principal,
-        row: &Operation,
-        given: &[JsValue],
-    ) -> Response<ReplyBody> {
-        let context = page(head).map_or(Context::Worker, Context::Page);
-        let caller = Caller { extension: principal.extension.clone(), context };
-        let style = Style::named(parameter(head, "style").as_deref());
-        let asked = Asked { name: row.name, given, style };
-        let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, asked).await;
-        match answer {
-            Ok(answer) if answer.is_value() => json_reply(200, &AnswerBody { result: answer, seq }),
-            Ok(_) => json_reply(200, &json!({ "seq": seq })),
-            Err(error) => call_refused(&error, Some(seq)),
         }
     }
 
@@ -140,6 +122,7 @@ impl TabsApi {
         upgrade: Option<hyper::upgrade::OnUpgrade>,
     ) -> Result<Response<ReplyBody>, Refusal> {
         let principal = self.principal(head, true)?;
+        let (page, since) = (page(head)?, since(head)?);
         let mut request = Request::new(());
         *request.headers_mut() = head.headers.clone();
         if !hyper_tungstenite::is_upgrade_request(&request) {
@@ -150,8 +133,7 @@ impl TabsApi {
         }
         let (response, socket) = hyper_tungstenite::upgrade(&mut request, Some(socket::config()))
             .map_err(|error| Refusal::NotWebSocket(error.to_string()))?;
-        let listener =
-            principal.entry.profile.listen(&principal.extension, page(head), since(head));
+        let listener = principal.entry.profile.listen(&principal.extension, page, since);
         let manifest = principal.entry.manifest(&principal.extension);
         let hello = socket::hello(&listener, &principal.extension, &manifest);
         tokio::spawn(socket::serve(socket, listener, principal.extension, hello, stopping(head)));
@@ -179,15 +161,20 @@ impl TabsApi {
     }
 }
 
+async fn call(principal: Principal, context: Context, asked: Asked<'_>) -> Response<ReplyBody> {
+    let caller = Caller { extension: principal.extension, context };
+    let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, asked).await;
+    match answer {
+        Ok(answer) if answer.is_value() => json_reply(200, &AnswerBody { result: answer, seq }),
+        Ok(_) => json_reply(200, &json!({ "seq": seq })),
+        Err(error) => call_refused(&error, Some(seq)),
+    }
+}
+
 pub(super) fn call_refused(error: &Error, seq: Option<u64>) -> Response<ReplyBody> {
     let name = if error.is_thrown() { "TypeError" } else { "Error" };
     let error_body = json!({ "name": name, "message": error.to_string() });
     json_reply(error.row().status, &json!({ "error": error_body, "seq": seq }))
-}
-
-/// The tab of the extension page that a request comes from, where it names one.
-fn page(head: &Head) -> Option<TabId> {
-    parameter(head, "contextTabId").and_then(|text| text.parse().ok()).map(TabId)
 }
 
 /// The answer to a page of an allowed origin that asks what it may send.

@@ -164,7 +164,9 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
         return on_script_frame(listener, frame);
     }
     let caller = Caller { extension: extension.to_owned(), context: frame.context.into() };
-    let style = Style::named(frame.style.as_deref());
+    let Some(style) = Style::named(frame.style.as_deref()) else {
+        return listener.refuse(&frame.id, "BadFrame", "style is callback or promise");
+    };
     let given = match frame.params.map(JsValue::with_special_values) {
         Some(JsValue::Array(given)) => given,
         None => Vec::new(),

@@ -40,13 +40,14 @@ pub enum Style {
 }
 
 impl Style {
-    /// The style of this name; without one, that which the extension has.
+    /// The style of this name, `callback` or `promise`; without one, that which the extension has. `None` for any other name.
     #[must_use]
-    pub fn named(name: Option<&str>) -> Self {
+    pub fn named(name: Option<&str>) -> Option<Self> {
         match name {
-            Some("callback") => Self::Callback,
-            Some("promise") => Self::Promise,
-            _ => Self::AsGiven,
+            Some("callback") => Some(Self::Callback),
+            Some("promise") => Some(Self::Promise),
+            Some(_) => None,
+            None => Some(Self::AsGiven),
         }
     }
 }
