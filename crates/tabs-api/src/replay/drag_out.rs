@@ -5,8 +5,10 @@ use crate::browser::user_action::UserAction;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::TabId;
-use crate::replay::pointer::{Grip, Pointer, act, carry};
-use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, lefts_with, tab_width_with};
+use crate::replay::drag::carry;
+use crate::replay::grip::Grip;
+use crate::replay::pointer::{Pointer, act};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, TabWidths};
 
 impl Pointer {
     /// Follows the pointer with tabs that have a window of their own: over the strip of another one they go into that.
@@ -25,9 +27,9 @@ impl Pointer {
         let held = held(browser, &grip)?;
         let more = i64::try_from(held.len()).unwrap_or(0);
         let x = self.x - window.bounds.left;
-        let width = tab_width_with(browser, window, grip.tab, more);
-        let left = x - grip.offset_at(width);
-        let edges = lefts_with(browser, window, more).into_iter().enumerate();
+        let widths = TabWidths::shared(browser, window, more);
+        let left = x - grip.offset_at(widths.of(browser, grip.tab));
+        let edges = widths.lefts(browser, window).into_iter().enumerate();
         let nearest = edges.min_by_key(|(_, edge)| (edge - left).abs());
         let index = nearest.map_or(0, |(index, _)| index);
         browser.drag_into(&held, target, index)?;

@@ -4,9 +4,7 @@
 use crate::browser::Browser;
 use crate::browser::window::Window;
 use crate::id::{GroupId, TabId};
-use crate::replay::strip_layout::{
-    DRAWN_OVER, HEADER_WIDTH, STRIP_LEFT, drawn_width, lefts, tab_width,
-};
+use crate::replay::strip_layout::{DRAWN_OVER, HEADER_WIDTH, STRIP_LEFT, TabWidths};
 
 /// Tabs that stand side by side and are held, over the others of their strip.
 #[derive(Debug)]
@@ -29,11 +27,11 @@ pub(super) struct DraggedTabs<'b> {
 }
 
 impl<'b> DraggedTabs<'b> {
-    /// The tabs of a window that are dragged, in the order of the strip.
+    /// The tabs of a window that are dragged, in the order of the strip, whose tabs have these widths.
     /// `home_group` is the group that they came from.
     pub(super) fn of(
         browser: &'b Browser,
-        window: &Window,
+        (window, widths): (&Window, TabWidths),
         tabs: &'b [TabId],
         home_group: Option<GroupId>,
     ) -> Option<Self> {
@@ -42,17 +40,17 @@ impl<'b> DraggedTabs<'b> {
         let own = browser.tab(first).ok()?.group;
         let members = own.map(|group| browser.strips().members(group));
         let is_whole = members.is_some_and(|members| members == tabs);
-        let width = |tab: &TabId| drawn_width(browser, window, *tab);
+        let width = |tab: &TabId| widths.drawn(browser, *tab);
         // A group that they are all of goes with its header.
         let header = if is_whole { HEADER_WIDTH } else { 0 };
         let gone = tabs.iter().map(width).sum::<i64>() + header;
-        let others = window.tabs.iter().zip(lefts(browser, window)).enumerate();
+        let others = window.tabs.iter().zip(widths.lefts(browser, window)).enumerate();
         let others = others.filter(|(_, (tab, _))| !tabs.contains(tab));
         let right = |(index, (tab, left)): (usize, (&TabId, i64))| {
             left + width(tab) - if index > from { gone } else { 0 }
         };
         let rights = others.map(right).collect();
-        let lean = (tab_width(browser, window, first) + DRAWN_OVER) / 4;
+        let lean = (widths.of(browser, first) + DRAWN_OVER) / 4;
         let others = window.without(tabs);
         let has_joined = own != home_group;
         Some(Self { browser, others, tabs, from, rights, own, is_whole, has_joined, lean })

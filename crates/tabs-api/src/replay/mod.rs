@@ -2,9 +2,12 @@
 //!
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
+mod drag;
 mod drag_out;
 mod dragged_tab;
 mod gesture;
+mod grip;
+mod keyboard;
 mod menu;
 mod pointer;
 mod recorded;

@@ -23,76 +23,86 @@ pub(super) const STRIP_RIGHT: i64 = 185;
 /// The width of the button behind the last tab that opens a new one.
 pub(super) const NEW_TAB_WIDTH: i64 = 26;
 /// The width of a group's header.
-pub(super) const HEADER_WIDTH: i64 = 37;
+pub(super) const HEADER_WIDTH: i64 = 39;
 /// The part of a tab that is drawn over its neighbours.
 pub(super) const DRAWN_OVER: i64 = 18;
 
-/// The width of a tab of a window: that of all, or less where there is no room for all; a pinned one is small.
-pub(super) fn tab_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
-    tab_width_with(browser, window, tab, 0)
+/// The widths of the tabs of a strip that are not pinned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TabWidths {
+    /// The width of each.
+    common: i64,
+    /// The number of them, from the first on, that are a pixel wider: no part of the room stays empty.
+    wider: i64,
 }
 
-/// The same width once so many more tabs are there.
-pub(super) fn tab_width_with(browser: &Browser, window: &Window, tab: TabId, more: i64) -> i64 {
-    match browser.tab(tab) {
-        Ok(tab) if tab.pinned => PINNED_WIDTH,
-        _ => common_width(browser, window, more),
-    }
-}
-
-/// The width at which a tab is drawn: none where its group hides it.
-pub(super) fn drawn_width(browser: &Browser, window: &Window, tab: TabId) -> i64 {
-    let is_hidden = browser.tab(tab).is_ok_and(|tab| browser.strips().is_hidden(tab));
-    if is_hidden { 0 } else { tab_width(browser, window, tab) }
-}
-
-/// The width of a tab that is not pinned once so many more are there.
-pub(super) fn common_width(browser: &Browser, window: &Window, more: i64) -> i64 {
-    let count = |is_it: &dyn Fn(&Tab) -> bool| {
-        let tabs = window.tabs.iter().filter_map(|id| browser.tab(*id).ok());
-        i64::try_from(tabs.filter(|tab| is_it(tab)).count()).unwrap_or(0)
-    };
-    let pins = count(&|tab| tab.pinned);
-    let others = count(&|tab| !tab.pinned && !browser.strips().is_hidden(tab)) + more;
-    let groups = browser.strips().groups().filter(|group| group.window == window.id).count();
-    let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
-    let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
-    TAB_WIDTH.min(room / others.max(1)).max(PINNED_WIDTH)
-}
-
-/// The left edges of the tabs of a window, from its own, and the right edge of the last one.
-pub(super) fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
-    lefts_with(browser, window, 0)
-}
-
-/// The same edges once so many more tabs are there.
-pub(super) fn lefts_with(browser: &Browser, window: &Window, more: i64) -> Vec<i64> {
-    lefts_of_width(browser, window, common_width(browser, window, more))
-}
-
-/// The same edges where tabs that are not pinned have this width.
-pub(super) fn lefts_of_width(browser: &Browser, window: &Window, width: i64) -> Vec<i64> {
-    let own_width = |id: &TabId| match browser.tab(*id) {
-        Ok(tab) if tab.pinned => PINNED_WIDTH,
-        Ok(tab) if browser.strips().is_hidden(tab) => 0,
-        _ => width,
-    };
-    let mut left = STRIP_LEFT;
-    let mut lefts = vec![left];
-    let mut group = None;
-    for id in &window.tabs {
-        let own = browser.tab(*id).ok().and_then(|tab| tab.group);
-        if own.is_some() && own != group {
-            left += HEADER_WIDTH;
-            if let Some(edge) = lefts.last_mut() {
-                *edge = left;
-            }
+impl TabWidths {
+    /// Those of a window's tabs as they share its room, once so many more are there.
+    pub(super) fn shared(browser: &Browser, window: &Window, more: i64) -> Self {
+        let count = |is_it: &dyn Fn(&Tab) -> bool| {
+            let tabs = window.tabs.iter().filter_map(|id| browser.tab(*id).ok());
+            i64::try_from(tabs.filter(|tab| is_it(tab)).count()).unwrap_or(0)
+        };
+        let pins = count(&|tab| tab.pinned);
+        let others = (count(&|tab| is_wide(browser, tab)) + more).max(1);
+        let groups = browser.strips().groups().filter(|group| group.window == window.id).count();
+        let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
+        let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
+        let common = room / others;
+        match (PINNED_WIDTH..TAB_WIDTH).contains(&common) {
+            true => Self { common, wider: room % others },
+            false => Self { common: common.clamp(PINNED_WIDTH, TAB_WIDTH), wider: 0 },
         }
-        group = own;
-        left += own_width(id);
-        lefts.push(left);
     }
-    lefts
+
+    /// The same widths once a tab is gone, whose room stays empty.
+    pub(super) fn without(self, browser: &Browser, window: &Window, tab: TabId) -> Self {
+        let before = window.tabs.iter().take_while(|own| **own != tab);
+        let before = before.filter(|own| browser.tab(**own).is_ok_and(|own| is_wide(browser, own)));
+        let is_wider = i64::try_from(before.count()).is_ok_and(|before| before < self.wider);
+        Self { wider: self.wider - i64::from(is_wider), ..self }
+    }
+
+    /// The width of a tab; a pinned one is small.
+    pub(super) fn of(self, browser: &Browser, tab: TabId) -> i64 {
+        if browser.tab(tab).is_ok_and(|tab| tab.pinned) { PINNED_WIDTH } else { self.common }
+    }
+
+    /// The width at which a tab is drawn: none where its group hides it.
+    pub(super) fn drawn(self, browser: &Browser, tab: TabId) -> i64 {
+        let is_hidden = browser.tab(tab).is_ok_and(|tab| browser.strips().is_hidden(tab));
+        if is_hidden { 0 } else { self.of(browser, tab) }
+    }
+
+    /// The left edges of the tabs of a window, from its own, and the right edge of the last one.
+    pub(super) fn lefts(self, browser: &Browser, window: &Window) -> Vec<i64> {
+        let mut wider = self.wider;
+        let mut left = STRIP_LEFT;
+        let mut lefts = vec![left];
+        let mut group = None;
+        for id in &window.tabs {
+            let tab = browser.tab(*id).ok();
+            let own = tab.and_then(|tab| tab.group);
+            if own.is_some() && own != group {
+                left += HEADER_WIDTH;
+                if let Some(edge) = lefts.last_mut() {
+                    *edge = left;
+                }
+            }
+            group = own;
+            left += self.drawn(browser, *id);
+            if wider > 0 && tab.is_some_and(|tab| is_wide(browser, tab)) {
+                (left, wider) = (left + 1, wider - 1);
+            }
+            lefts.push(left);
+        }
+        lefts
+    }
+}
+
+/// True for a tab that shares the room of its strip: neither pinned nor hidden by its group.
+fn is_wide(browser: &Browser, tab: &Tab) -> bool {
+    !tab.pinned && !browser.strips().is_hidden(tab)
 }
 
 /// The part of a way that counts for a tab that was at an index: to the left, the header of a group that it was the first of lies between.

@@ -1,0 +1,185 @@
+//! A drag of tabs along their strip: how it begins, what it moves, and how it ends.
+
+use crate::browser::Browser;
+use crate::browser::strip::WindowPlacement;
+use crate::browser::user_action::UserAction;
+use crate::browser::window::Bounds;
+use crate::error::Error;
+use crate::id::{TabId, WindowId};
+use crate::replay::dragged_tab::DraggedTabs;
+use crate::replay::grip::Grip;
+use crate::replay::pointer::{Pointer, act, press_desktop};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, dragged_to, over_header};
+
+/// The height of the part below the strip in which a tab that is dragged stays in it.
+const STRIP_MARGIN: i64 = 15;
+/// The distance that the pointer goes before it drags.
+const DRAG_FROM: i64 = 10;
+
+impl Pointer {
+    pub(super) fn press(&mut self, browser: &mut Browser) -> Result<(), Error> {
+        let Some(window) = self.window_here(browser) else {
+            return press_desktop(browser);
+        };
+        let window_id = window.id.0;
+        let Some((tab, index)) = self.tab_here(browser) else {
+            return act(browser, UserAction::Focus { window_id });
+        };
+        if self.is_on_close_button(browser) {
+            self.closing = Some(tab);
+            return act(browser, UserAction::Focus { window_id });
+        }
+        let former = window.active.filter(|active| *active != tab);
+        let is_mate = window.highlighted.len() > 1 && window.highlighted.contains(&tab);
+        let left = self.lefts(browser, window).get(index).copied().unwrap_or_default();
+        self.grip = Some(Grip {
+            tab,
+            home: window.id,
+            home_index: index,
+            from_x: self.x,
+            from_index: index,
+            offset: self.within(window).0 - left,
+            width: self.widths(browser, window).of(browser, tab),
+            drawn_left: None,
+            home_group: browser.tab(tab)?.group,
+            hold: self.within(window),
+            selection: (window.active.unwrap_or(tab), window.highlighted.clone()),
+            former,
+            replaced: None,
+            is_mate,
+            is_dragging: false,
+            is_out: false,
+        });
+        // One of several that are highlighted is shown as it is dragged, with the others, or let go, alone.
+        if is_mate {
+            return act(browser, UserAction::Focus { window_id });
+        }
+        act(browser, UserAction::Activate { tab_id: tab.0 })
+    }
+
+    /// Follows the pointer with what is held: along the strip, or out of it.
+    pub(super) fn drag(&mut self, browser: &mut Browser) -> Result<(), Error> {
+        let (x, y) = (self.x, self.y);
+        let Some(grip) = &mut self.grip else {
+            return Ok(());
+        };
+        let way = x - grip.from_x;
+        if grip.is_out {
+            return self.drag_outside(browser);
+        }
+        if !grip.is_dragging && way.abs() < DRAG_FROM {
+            return Ok(());
+        }
+        let window = browser.window(browser.tab(grip.tab)?.window)?;
+        let held: Vec<_> =
+            window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect();
+        if !std::mem::replace(&mut grip.is_dragging, true) {
+            act(browser, UserAction::DragBegin {})?;
+            browser.select(grip.tab, held.iter().copied().collect())?;
+        }
+        let window = browser.window(browser.tab(grip.tab)?.window)?;
+        let (place, hold) = (window.bounds, grip.hold);
+        // With all its tabs the window itself moves, and they are out of its strip from the start.
+        if held.len() == window.tabs.len() {
+            grip.is_out = true;
+            return self.drag_outside(browser);
+        }
+        if y - place.top > STRIP_HEIGHT + STRIP_MARGIN {
+            grip.is_out = true;
+            let mut tabs = vec![grip.tab];
+            tabs.extend(held.into_iter().filter(|tab| *tab != grip.tab));
+            let target = browser.drag_held_out(&tabs, grip.former, grip.replaced)?;
+            return carry(browser, target, (x, y), (place, hold));
+        }
+        grip.hold.0 = x - place.left;
+        self.drag_along(browser, &held)
+    }
+
+    /// Follows the pointer along the strip with the tabs that are held.
+    fn drag_along(&mut self, browser: &mut Browser, held: &[TabId]) -> Result<(), Error> {
+        let Some(grip) = &self.grip else {
+            return Ok(());
+        };
+        let window = browser.window(browser.tab(grip.tab)?.window)?;
+        let widths = self.widths(browser, window);
+        let width = widths.of(browser, grip.tab);
+        let before = held.iter().take_while(|tab| **tab != grip.tab).count();
+        let dragged = DraggedTabs::of(browser, (window, widths), held, grip.home_group);
+        let Some(dragged) = dragged.filter(|dragged| held.len() == 1 || !dragged.is_mixed(window))
+        else {
+            let way = self.x - grip.from_x;
+            let way_over = over_header(browser, window, grip.from_index, way);
+            let to = dragged_to(grip.from_index, way_over, width);
+            return browser.drag_together(held, to.saturating_sub(before));
+        };
+        let before = width * i64::try_from(before).unwrap_or(0);
+        let left = self.x - window.bounds.left - grip.offset_at(width) - before;
+        let left = left.max(STRIP_LEFT);
+        let index = dragged.index(left);
+        // The browser asks for the group before it draws them where they are now, but for the first time.
+        let drawn_left = grip.drawn_left.unwrap_or(left);
+        let group = dragged.group(index, drawn_left);
+        if let Some(grip) = &mut self.grip {
+            grip.drawn_left = Some(left);
+        }
+        browser.drag_within(held, index, group)
+    }
+
+    /// Puts back what was dragged along its strip, and what was active before.
+    pub(super) fn give_up(browser: &mut Browser, grip: &Grip) -> Result<(), Error> {
+        if browser.tab(grip.tab)?.window != grip.home {
+            return Self::give_up_outside(browser, grip);
+        }
+        if !grip.is_dragging {
+            return Ok(());
+        }
+        if grip.is_out {
+            return act(browser, UserAction::DragEnd { tab_id: None, index: None });
+        }
+        if grip.is_mate {
+            browser.move_within(grip.tab, Some(grip.from_index))?;
+        } else {
+            browser.drag_within(&[grip.tab], grip.from_index, grip.home_group)?;
+        }
+        act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
+        match grip.former.filter(|_| !grip.is_mate) {
+            Some(former) => act(browser, UserAction::Activate { tab_id: former.0 }),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn release(&mut self, browser: &mut Browser) -> Result<(), Error> {
+        if let Some(tab) = self.closing.take() {
+            let is_still = self.tab_here(browser).is_some_and(|(here, _)| here == tab);
+            return match is_still && self.is_on_close_button(browser) {
+                true => self.close(browser, tab),
+                false => Ok(()),
+            };
+        }
+        match self.grip.take() {
+            Some(grip) if grip.is_dragging => {
+                let action = UserAction::DragEnd { tab_id: None, index: None };
+                act(browser, action)
+            }
+            Some(grip) if grip.is_mate => act(browser, UserAction::Activate { tab_id: grip.tab.0 }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Puts a window that is dragged where the pointer, which is at a place, keeps its hold in it; it is as large as that which it comes from.
+pub(super) fn carry(
+    browser: &mut Browser,
+    window: WindowId,
+    (x, y): (i64, i64),
+    (size, hold): (Bounds, (i64, i64)),
+) -> Result<(), Error> {
+    let placement = WindowPlacement {
+        left: Some(x - hold.0),
+        top: Some(y - hold.1),
+        width: Some(size.width),
+        height: Some(size.height),
+        state: None,
+    };
+    browser.place_window(window, placement)
+}

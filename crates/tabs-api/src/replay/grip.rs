@@ -1,0 +1,43 @@
+//! What the pointer holds while its button is pressed on a tab.
+
+use std::collections::BTreeSet;
+
+use crate::id::{GroupId, TabId, WindowId};
+
+/// A tab under a pressed button.
+#[derive(Debug, Clone)]
+pub(super) struct Grip {
+    pub(super) tab: TabId,
+    /// The window that it was taken hold of in, and its index there.
+    pub(super) home: WindowId,
+    pub(super) home_index: usize,
+    pub(super) from_x: i64,
+    pub(super) from_index: usize,
+    /// The distance of the pointer from its left edge, and its width, as it was taken hold of.
+    pub(super) offset: i64,
+    pub(super) width: i64,
+    /// The left edge at which the first of what is dragged was drawn last.
+    pub(super) drawn_left: Option<i64>,
+    /// The group that it was of.
+    pub(super) home_group: Option<GroupId>,
+    /// The place of the pointer in the window, which it keeps in one of the tab's own.
+    pub(super) hold: (i64, i64),
+    /// The active tab and the highlighted ones of that window before it was taken hold of.
+    pub(super) selection: (TabId, BTreeSet<TabId>),
+    /// The tab that was active before it was taken hold of.
+    pub(super) former: Option<TabId>,
+    /// The tab that was active in the window that it was dragged into.
+    pub(super) replaced: Option<TabId>,
+    /// True if it is one of several that are highlighted, which stay so while they are dragged.
+    pub(super) is_mate: bool,
+    pub(super) is_dragging: bool,
+    /// True if it has left the strip.
+    pub(super) is_out: bool,
+}
+
+impl Grip {
+    /// The distance of the pointer from the left edge of the tab at another width: it keeps to its part of the tab.
+    pub(super) fn offset_at(&self, width: i64) -> i64 {
+        self.offset * width / self.width.max(1)
+    }
+}
