@@ -103,7 +103,7 @@ fn parameter(param: &Param) -> Value {
     match param.kind {
         Kind::Text | Kind::Language | Kind::Region => set("type", "string".into()),
         Kind::Boolean => set("type", "boolean".into()),
-        Kind::Moment => {
+        Kind::Moment | Kind::DayOrMoment => {
             set("type", "string".into());
             set("format", "google-datetime".into());
         }

@@ -20,6 +20,8 @@ pub enum Kind {
     Signed(i32, i32),
     /// A moment in RFC 3339.
     Moment,
+    /// As [`Kind::Moment`], or a day, which stands for its begin in UTC.
+    DayOrMoment,
     /// One of these.
     OneOf(&'static [&'static str]),
     /// The code of a language of i18nLanguages.list.
@@ -135,6 +137,9 @@ impl Param {
             Kind::Moment => {
                 Timestamp::from_rfc3339(value).map(|_| ()).ok_or_else(|| invalid("date-time"))
             }
+            Kind::DayOrMoment => {
+                day_or_moment(value).map(|_| ()).ok_or_else(|| invalid("date-time"))
+            }
             Kind::Language => language::check(value, || Place::parameter(self.name)),
             Kind::Region => language::check_region(value),
             Kind::OneOf(allowed) if named(allowed, value).is_some() => Ok(()),
@@ -216,6 +221,12 @@ pub fn boolean(value: &str) -> Option<bool> {
         _ if value.eq_ignore_ascii_case("false") || value == "0" => Some(false),
         _ => None,
     }
+}
+
+/// The moment that a text is, or the begin of the day that it is.
+fn day_or_moment(value: &str) -> Option<Timestamp> {
+    let begin = || Timestamp::from_rfc3339(&format!("{value}T00:00:00Z"));
+    Timestamp::from_rfc3339(value).or_else(begin)
 }
 
 /// Parameters that every operation takes beside its own.
@@ -360,7 +371,7 @@ impl Params {
     /// The moment.
     #[must_use]
     pub fn moment(&self, name: &str) -> Option<Timestamp> {
-        self.get(name).and_then(Timestamp::from_rfc3339)
+        self.get(name).and_then(day_or_moment)
     }
 }
 
@@ -374,6 +385,7 @@ mod tests {
         Param::of("chart", Kind::OneOf(&["mostPopular"]), ""),
         Param::of("mine", Kind::Boolean, ""),
         Param::of("after", Kind::Moment, ""),
+        Param::of("since", Kind::DayOrMoment, ""),
     ];
 
     fn read(query: &[(&str, &str)]) -> Result<Params, Error> {
@@ -396,6 +408,18 @@ mod tests {
             assert_eq!(params.get("chart"), Some("mostPopular"));
         }
         assert!(read(&[("part", "id"), ("chart", "mostPopula\u{17f}")]).is_err());
+    }
+
+    #[test]
+    fn a_day_is_its_begin_where_days_are_taken() {
+        let moment = Timestamp::from_rfc3339("2026-01-02T00:00:00Z");
+        for since in ["2026-01-02", "2026-01-02T00:00:00Z", "2026-01-02T01:00:00+01:00"] {
+            assert_eq!(read(&[("part", "id"), ("since", since)]).unwrap().moment("since"), moment);
+        }
+        for since in ["2026-01", "2026-01-32", "2026-01-02T", "yesterday"] {
+            assert!(read(&[("part", "id"), ("since", since)]).is_err(), "{since}");
+        }
+        assert!(read(&[("part", "id"), ("after", "2026-01-02")]).is_err());
     }
 
     #[test]

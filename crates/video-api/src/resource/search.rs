@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use triptych_core::id::Ids;
 use triptych_core::kv::{Key, Plan, RoundTrips, Tx};
+use triptych_core::time::Timestamp;
 
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::call::Call;
@@ -86,7 +87,11 @@ const LIST: Operation = Operation {
             Kind::Moment,
             "Only what was published at or after this moment.",
         ),
-        Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."),
+        Param::of(
+            "publishedBefore",
+            Kind::Moment,
+            "Only what was published at or before this moment.",
+        ),
         Param::text("q", "The words to look for."),
         REGION_CODE,
         Param::text("relevanceLanguage", "Results in this language come first; the others are not left out."),
@@ -295,7 +300,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         channel,
         mine: if own { Some(call.caller.channel()?.to_owned()) } else { None },
         published_after: params.moment("publishedAfter").map(|moment| moment.micros()),
-        published_before: params.moment("publishedBefore").map(|moment| moment.micros()),
+        published_before: params.moment("publishedBefore").map(end_of_second),
         category: params.get("videoCategoryId").map(str::to_owned),
         duration: match params.get("videoDuration") {
             Some("short") => Some(DurationClass::Short),
@@ -320,6 +325,11 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         nothing: params.get("channelType") == Some("show") || is_wordless,
         order: order(params.get("order")),
     })
+}
+
+/// The end of the second of a moment, in microseconds: what a result says of its publication is in whole seconds, and who asks with that finds it.
+fn end_of_second(moment: Timestamp) -> i64 {
+    moment.seconds().saturating_add(1).saturating_mul(1_000_000)
 }
 
 fn kinds(names: &[String]) -> Result<Vec<index::Kind>, Error> {

@@ -128,6 +128,12 @@ async fn lists_are_narrowed_by_time_and_region_and_come_in_pages() {
             vec!["favorite one", "upload two"],
         ),
         ("&publishedAfter=2027-01-01T00:00:00Z", vec![]),
+        ("&publishedAfter=2026-01-02", vec!["upload three", "favorite one", "upload two"]),
+        ("&publishedBefore=2026-01-02", vec!["upload one"]),
+        (
+            "&publishedAfter=2026-01-02&publishedBefore=2026-01-03",
+            vec!["favorite one", "upload two"],
+        ),
     ] {
         assert_eq!(
             listed(&service, "A", &format!("channelId=UCx{query}")).await,

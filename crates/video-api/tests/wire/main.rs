@@ -43,6 +43,7 @@ mod round_trips;
 mod rules;
 mod schema;
 mod seed_file;
+mod search;
 mod service;
 mod specification;
 mod subscriptions;

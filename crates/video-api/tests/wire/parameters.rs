@@ -17,6 +17,7 @@ fn valid(operation: &Operation, param: &Param) -> String {
         Kind::Unsigned(least, _) => least.to_string(),
         Kind::Signed(least, _) => least.to_string(),
         Kind::Moment => "2026-01-01T00:00:00Z".into(),
+        Kind::DayOrMoment => "2026-01-01".into(),
         Kind::OneOf(values) => values[0].to_owned(),
         Kind::Language => "de".into(),
         Kind::Region => "DE".into(),
@@ -45,7 +46,10 @@ fn faults(param: &Param) -> Vec<String> {
                 (i64::from(most) + 1).to_string(),
             ]
         }
-        Kind::Moment => vec!["yesterday".into(), "2026-13-01T00:00:00Z".into()],
+        Kind::Moment => {
+            vec!["yesterday".into(), "2026-13-01T00:00:00Z".into(), "2026-01-01".into()]
+        }
+        Kind::DayOrMoment => vec!["yesterday".into(), "2026-13-01".into()],
         Kind::OneOf(_) => vec!["asdf".into(), "A".repeat(300)],
         Kind::Language => vec!["x".into(), "tlh".into()],
         Kind::Region => vec!["usa".into(), "ZZ".into()],

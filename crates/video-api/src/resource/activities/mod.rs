@@ -56,10 +56,14 @@ const LIST: Operation = Operation {
         PAGE_TOKEN,
         Param::of(
             "publishedAfter",
-            Kind::Moment,
-            "Only what was published at or after this moment.",
+            Kind::DayOrMoment,
+            "Only what was published at or after this moment, or on this day or later.",
         ),
-        Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."),
+        Param::of(
+            "publishedBefore",
+            Kind::DayOrMoment,
+            "Only what was published before this moment, or before this day.",
+        ),
         REGION_CODE,
     ],
     filters: Filters::One(&["channelId", "home", "mine"]),

@@ -1,0 +1,41 @@
+//! What a search finds by when a thing was published.
+
+use serde_json::json;
+
+use crate::service::Service;
+
+/// The titles of the videos that were published between the moments of this query.
+async fn found(service: &Service, query: &str) -> Vec<String> {
+    let list = service.list(&format!("/search?part=snippet&type=video&order=title&{query}")).await;
+    let titles = list["items"].as_array().unwrap().iter();
+    titles.map(|item| item["snippet"]["title"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_search_takes_both_moments_as_a_result_tells_them() {
+    let video = |title: &str, at: &str| json!({"id": title, "owner": "alice", "snippet": {"title": title, "categoryId": "22", "publishedAt": at}});
+    let seed = json!({
+        "accounts": [{"id": "alice", "tokens": [{"token": "ALICE", "scopes": ["youtube"]}], "channel": {"id": "UCx", "title": "A"}}],
+        "videos": [
+            video("early", "2026-01-01T10:00:00Z"),
+            video("late", "2026-01-01T10:00:00.700Z"),
+            video("next", "2026-01-01T10:00:01Z")],
+    });
+    let service = Service::seeded(&seed.to_string()).await;
+    let shown = service.list("/videos?part=snippet&id=late").await;
+    assert_eq!(shown["items"][0]["snippet"]["publishedAt"], "2026-01-01T10:00:00Z");
+    for (query, titles) in [
+        ("publishedBefore=2026-01-01T09:59:59Z", &[][..]),
+        ("publishedBefore=2026-01-01T10:00:00Z", &["early", "late"]),
+        ("publishedBefore=2026-01-01T10:00:01Z", &["early", "late", "next"]),
+        ("publishedAfter=2026-01-01T10:00:01Z", &["next"]),
+        (
+            "publishedAfter=2026-01-01T10:00:00Z&publishedBefore=2026-01-01T10:00:00Z",
+            &["early", "late"],
+        ),
+        ("q=late&publishedBefore=2026-01-01T10:00:00Z", &["late"]),
+        ("q=next&publishedBefore=2026-01-01T10:00:00.900Z", &[]),
+    ] {
+        assert_eq!(found(&service, query).await, titles, "{query}");
+    }
+}
