@@ -61,13 +61,19 @@ fn localized(channel: &Stored<Channel>, language: Option<&str>) -> Bytes {
 
 fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {
     let ChannelCounts { views, subscribers, videos, .. } = counts;
-    let subscribers = if head.hides_subscribers { 0 } else { subscribers };
+    let subscribers = if head.hides_subscribers { 0 } else { three_figures(subscribers) };
     let hidden = head.hides_subscribers;
     format!("{{\"viewCount\":\"{views}\",\"subscriberCount\":\"{subscribers}\",\"hiddenSubscriberCount\":{hidden},\"videoCount\":\"{videos}\"}}").into()
 }
 
 /// Ids of the special playlists (Spec §2, fact 6); what was watched and what is to be watched is the owner's alone.
 fn related(id: &str, owner: bool) -> Value {
+/// Rounds a count down to its first three digits, as the service tells every caller how many subscribe, the owner too.
+fn three_figures(count: u64) -> u64 {
+    let step = 10_u64.pow(count.checked_ilog10().unwrap_or_default().saturating_sub(2));
+    count - count % step
+}
+
     let mut related = json!({
         "uploads": SystemPlaylist::Uploads.of(id),
         "likes": SystemPlaylist::Likes.of(id),
@@ -78,4 +84,25 @@ fn related(id: &str, owner: bool) -> Value {
         map.insert("watchLater".into(), SystemPlaylist::Later.of(id).into());
     }
     related
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subscribers_are_told_in_three_figures_rounded_down() {
+        for (count, told) in [
+            (0, 0),
+            (7, 7),
+            (999, 999),
+            (1_000, 1_000),
+            (1_653, 1_650),
+            (123_456, 123_000),
+            (14_304_323, 14_300_000),
+            (u64::MAX, 18_400_000_000_000_000_000),
+        ] {
+            assert_eq!(three_figures(count), told);
+        }
+    }
 }
