@@ -177,6 +177,9 @@ pub struct TokenRow {
     pub project: Option<String>,
     /// The time when it ends; a token of the seed file has no end.
     pub expires: Option<Timestamp>,
+    /// Scopes of OpenID Connect that it was given with, apart by blanks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub identity: String,
 }
 
 impl JsonRecord for TokenRow {}

@@ -17,6 +17,7 @@ use crate::api::html::escaped;
 use crate::http::response::{ApiResponse, Body};
 use crate::oauth::authorization::{AuthorizationRequest, Refusal};
 use crate::oauth::token::{Issuer, TOKEN_PATHS, identity_key};
+use crate::oauth::token_info::is_token_info;
 use crate::oauth::{Form, OauthError, grant};
 
 /// The most bytes of a form.
@@ -28,14 +29,14 @@ const AUTHORIZE_PATHS: &[&str] = &["/o/oauth2/v2/auth", "/o/oauth2/auth"];
 const USERINFO_PATHS: &[&str] =
     &["/oauth2/v3/userinfo", "/oauth2/v2/userinfo", "/v1/userinfo", "/userinfo"];
 const REVOKE_PATHS: &[&str] = &["/revoke", "/o/oauth2/revoke"];
-const TOKENINFO_PATHS: &[&str] = &["/oauth2/v3/tokeninfo", "/oauth2/v1/tokeninfo", "/tokeninfo"];
 const CERTS_PATH: &str = "/oauth2/v3/certs";
 const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
 
 /// Tells whether a path is one of the issuer's.
 pub(super) fn is_issuer(path: &str) -> bool {
-    let lists = [AUTHORIZE_PATHS, TOKEN_PATHS, USERINFO_PATHS, REVOKE_PATHS, TOKENINFO_PATHS];
+    let lists = [AUTHORIZE_PATHS, TOKEN_PATHS, USERINFO_PATHS, REVOKE_PATHS];
     lists.iter().any(|list| list.contains(&path))
+        || is_token_info(path)
         || path == CERTS_PATH
         || path == CONFIGURATION_PATH
 }
@@ -67,18 +68,7 @@ impl VideoApi {
             _ if USERINFO_PATHS.contains(&path) => {
                 self.with_token(request, |tx, token| issuer.userinfo(tx, token))
             }
-            _ if TOKENINFO_PATHS.contains(&path) => {
-                let form = pairs(&String::from_utf8_lossy(&bytes));
-                let posted = form.into_iter().find(|(name, _)| name == "access_token");
-                let token = posted.map(|(_, token)| token).or(request.token.clone());
-                let told = issuer
-                    .tokeninfo(&mut Tx::new(&*self.0.store), token.as_deref().unwrap_or_default());
-                // The token is what is asked about, and authorizes nothing.
-                told.map_err(|error| match error {
-                    OauthError::InvalidToken => OauthError::UnknownToken,
-                    other => other,
-                })
-            }
+            _ if is_token_info(path) => self.token_info(request, issuer, &bytes),
             CONFIGURATION_PATH => Ok(issuer.configuration()),
             CERTS_PATH => self.certs().await,
             _ => return request.refuse(&request.not_allowed(ALLOW_POSTS), "oauth"),
@@ -133,6 +123,28 @@ impl VideoApi {
             is_known = true;
         }
         if is_known { Ok(json!({})) } else { Err(OauthError::UnknownToken) }
+    }
+
+    /// The token stands in the form, in the query, or in the place of one that authorizes.
+    fn token_info(
+        &self,
+        request: &ApiRequest,
+        issuer: Issuer<'_>,
+        bytes: &Bytes,
+    ) -> Result<Value, OauthError> {
+        let mut asked = pairs(&String::from_utf8_lossy(bytes));
+        let ours = ["access_token", "id_token"];
+        asked.retain(|(name, _)| ours.contains(&name.as_str()));
+        if asked.is_empty() {
+            let query = request.pairs.iter().filter(|(name, _)| ours.contains(&name.as_str()));
+            asked = query.cloned().collect();
+        }
+        if asked.is_empty() {
+            let bearer = request.token.clone().map(|token| ("access_token".to_owned(), token));
+            asked.extend(bearer);
+        }
+        let form = Form::new(asked)?;
+        issuer.token_info(&mut Tx::new(&*self.0.store), &request.path, &form)
     }
 
     fn with_token(

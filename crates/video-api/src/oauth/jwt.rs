@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use num_bigint::BigUint;
-use p256::ecdsa::signature::Signer;
+use p256::ecdsa::signature::{Signer, Verifier};
 use p256::ecdsa::{Signature, SigningKey};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -212,6 +212,21 @@ impl IdentityKey {
         let signature: Signature = self.0.sign(signed.as_bytes());
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature.to_bytes()))
     }
+
+    /// Header and claims of a token that this key signed; `None` for any other text.
+    #[must_use]
+    pub fn signed(&self, token: &str) -> Option<(Value, Value)> {
+        let (signed, signature) = token.rsplit_once('.')?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        let signature = Signature::from_slice(&signature).ok()?;
+        self.0.verifying_key().verify(signed.as_bytes(), &signature).ok()?;
+        let (header, claims) = signed.split_once('.')?;
+        let decode = |part: &str| {
+            let bytes = URL_SAFE_NO_PAD.decode(part).ok()?;
+            serde_json::from_slice(&bytes).ok()
+        };
+        Some((decode(header)?, decode(claims)?))
+    }
 }
 
 impl std::fmt::Debug for IdentityKey {
@@ -224,7 +239,6 @@ impl std::fmt::Debug for IdentityKey {
 mod tests {
     use super::*;
     use p256::ecdsa::VerifyingKey;
-    use p256::ecdsa::signature::Verifier;
 
     /// A key and a token that OpenSSL made.
     const KEY: &str = "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA07GCrjEoDVHKo7/nyOdx\nJcOurSmDScqQxxgqXwY/VPUtwhEbWK37iX/RhSC/OQkCf7L8s6EtgXoO8vbTduXL\nKg5aLk2p/JWRwhbR4/pnD/zzoTuJXDVd9c/mgjlQknsB1yymwedGGGsjy6NQ9tnM\nz8HhzgqncVfOAO9VxiA5LRAjJOVX3PAZNWz6sBTq8mTPM0cfljGpVjGK9y6zqMo1\ne9UfxUio8CSOC9DZueu5HFhoxHPBlsCtx/Nw1NURozkzMAXcMctUAD19KvxKlplm\no36nIL2g43WtuuTj1KfF63QJDd5nNz+YS5f8eKiz+H0bMbrsH0RQtD+jrRt+0uVA\nJQIDAQAB\n-----END PUBLIC KEY-----\n";
@@ -284,5 +298,18 @@ mod tests {
         let signature = Signature::from_slice(&URL_SAFE_NO_PAD.decode(signature).unwrap()).unwrap();
         assert!(public.verify(signed.as_bytes(), &signature).is_ok());
         assert!(public.verify(b"other", &signature).is_err());
+    }
+
+    #[test]
+    fn a_key_knows_the_tokens_that_it_signed_and_no_others() {
+        let key = IdentityKey::from_bytes(&[7; 32]).unwrap();
+        let token = key.sign(&json!({ "sub": "alice" }));
+        let (header, claims) = key.signed(&token).unwrap();
+        assert_eq!((&header["alg"], &claims), (&json!("ES256"), &json!({ "sub": "alice" })));
+        let other = IdentityKey::from_bytes(&[8; 32]).unwrap();
+        let cut = token.get(..token.len() - 4).unwrap();
+        for stranger in ["", "a.b.c", "..", cut, TOKEN, &other.sign(&claims)] {
+            assert_eq!(key.signed(stranger), None, "{stranger}");
+        }
     }
 }

@@ -6,11 +6,13 @@
 //! | [`grant`] | what was allowed, the secrets that stand for it, and their end |
 //! | [`jwt`] | assertions of service accounts, and identity tokens |
 //! | [`token`] | the token endpoint |
+//! | [`token_info`] | what a token is, told to whoever holds it |
 
 pub mod authorization;
 pub mod grant;
 pub mod jwt;
 pub mod token;
+pub mod token_info;
 
 use std::collections::BTreeSet;
 

@@ -25,6 +25,13 @@ const ASSERTION_SECONDS_MAX: i64 = 3_600;
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct IdentitySecret([u8; 32]);
 
+impl IdentitySecret {
+    /// The bytes that make the key.
+    pub(super) const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
 impl JsonRecord for IdentitySecret {}
 
 /// The one row of the key.
@@ -229,34 +236,6 @@ impl Issuer<'_> {
         Ok(profile(&account))
     }
 
-    /// Account, scopes and life of an access token.
-    ///
-    /// # Errors
-    /// `InvalidToken`, `Store`.
-    pub fn tokeninfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
-        let mut info = self.userinfo(tx, token)?;
-        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
-        let scopes: Vec<String> = row
-            .scopes
-            .iter()
-            .map(|scope| format!("{}{}", crate::account::Scope::PREFIX, scope.name()))
-            .collect();
-        set(&mut info, "scope", json!(scopes.join(" ")));
-        if let Some(client) = grant::client_of(tx, token)? {
-            set(&mut info, "azp", json!(client));
-            set(&mut info, "aud", json!(client));
-        }
-        if let Some(expires) = row.expires {
-            set(&mut info, "exp", json!(expires.seconds().to_string()));
-            set(
-                &mut info,
-                "expires_in",
-                json!((expires.seconds() - self.now.seconds()).to_string()),
-            );
-        }
-        Ok(info)
-    }
-
     /// The document that tells clients where everything is (OpenID Connect Discovery 1.0).
     #[must_use]
     pub fn configuration(&self) -> Value {
@@ -281,7 +260,7 @@ impl Issuer<'_> {
     }
 }
 
-fn set(object: &mut Value, name: &str, value: Value) {
+pub(super) fn set(object: &mut Value, name: &str, value: Value) {
     if let Some(object) = object.as_object_mut() {
         object.insert(name.to_owned(), value);
     }

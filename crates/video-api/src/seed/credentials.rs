@@ -249,7 +249,13 @@ fn account(
         TOKENS.put(
             tx,
             &key,
-            &TokenRow { account: seed.id.clone(), scopes, project: token.project.clone(), expires },
+            &TokenRow {
+                account: seed.id.clone(),
+                scopes,
+                project: token.project.clone(),
+                expires,
+                identity: String::new(),
+            },
         );
         new = true;
     }

@@ -106,3 +106,66 @@ async fn a_client_that_proves_itself_wrongly_is_challenged_in_its_own_scheme() {
     assert_eq!(refused.status, 401);
     assert!(header(&refused, "www-authenticate").starts_with("Bearer "));
 }
+
+/// The members of a code of account 0 for these scopes, exchanged.
+async fn exchanged(service: &Service, scope: &str) -> serde_json::Value {
+    let target = ask().replace(SCOPE, &scope.replace(' ', "%20"));
+    let target = format!("{target}&prompt=none&login_hint=a0000");
+    let answer = service.ask("GET", &target, "", "").await;
+    let (_, rest) = header(&answer, "location").split_once("code=").unwrap();
+    let code = rest.split('&').next().unwrap();
+    let form = format!("grant_type=authorization_code&redirect_uri={BACK}&code={code}");
+    token(service, &form).await.json()
+}
+
+#[tokio::test]
+async fn a_token_tells_its_scopes_those_of_openid_too_and_every_value_as_text() {
+    let service = service(1).await;
+    let tokens = exchanged(&service, &format!("{SCOPE} openid email")).await;
+    let access = tokens["access_token"].as_str().unwrap();
+    let about = format!("/tokeninfo?access_token={access}");
+    let told = service.ask("GET", &about, "", "").await.json();
+    assert_eq!(told["scope"], "https://www.googleapis.com/auth/youtube openid email");
+    assert_eq!(told["scope"], tokens["scope"]);
+    assert_eq!((&told["email_verified"], &told["expires_in"]), (&json!("true"), &json!("3600")));
+    let fewer = format!("refresh_token={}", tokens["refresh_token"].as_str().unwrap());
+    let fewer = format!("grant_type=refresh_token&{fewer}&scope=openid");
+    let fewer = token(&service, &fewer).await.json();
+    let form = format!("access_token={}", fewer["access_token"].as_str().unwrap());
+    let told = service.ask_with("POST", "/tokeninfo", "", &[FORM], form.as_bytes()).await.json();
+    assert_eq!(told["scope"], "openid");
+    let first = format!("/oauth2/v1/tokeninfo?access_token={access}");
+    assert_eq!(
+        service.ask("GET", &first, "", "").await.json(),
+        json!({
+            "issued_to": "app", "audience": "app", "user_id": "a0000", "expires_in": 3600,
+            "scope": "https://www.googleapis.com/auth/youtube openid email",
+            "email": "0@example.com", "verified_email": true,
+        })
+    );
+}
+
+#[tokio::test]
+async fn an_identity_token_is_told_until_it_ends_and_what_is_none_never() {
+    let service = service(1).await;
+    let unsigned = service.ask("GET", "/tokeninfo?id_token=a.b.c", "", "").await;
+    assert_eq!((unsigned.status, &unsigned.json()["error"]), (400, &json!("invalid_token")));
+    let tokens = exchanged(&service, "openid").await;
+    let identity = tokens["id_token"].as_str().unwrap();
+    let about = format!("/tokeninfo?id_token={identity}");
+    let told = service.ask("GET", &about, "", "").await.json();
+    for (name, value) in
+        [("sub", "a0000"), ("aud", "app"), ("email_verified", "true"), ("alg", "ES256")]
+    {
+        assert_eq!(told[name], value, "{told}");
+    }
+    assert!(told["exp"].as_str().unwrap().parse::<i64>().is_ok(), "{told}");
+    let (signed, _) = identity.rsplit_once('.').unwrap();
+    let changed = format!("/tokeninfo?id_token={signed}.AAAA");
+    assert_eq!(service.ask("GET", &changed, "", "").await.status, 400);
+    let nothing = service.ask("GET", "/tokeninfo", "", "").await;
+    assert_eq!((nothing.status, &nothing.json()["error"]), (400, &json!("invalid_request")));
+    service.clock.advance(std::time::Duration::from_secs(3_600));
+    let ended = service.ask("GET", &about, "", "").await;
+    assert_eq!((ended.status, &ended.json()["error"]), (400, &json!("invalid_token")));
+}

@@ -159,17 +159,21 @@ pub struct IssuedTokens {
 pub fn scopes_of(scope: &str) -> Result<Scopes, OauthError> {
     let mut scopes = Scopes::of(&[]);
     for name in scope.split_ascii_whitespace() {
-        let identity = ["openid", "email", "profile"].contains(&name)
-            || ["userinfo.email", "userinfo.profile"]
-                .iter()
-                .any(|end| name.strip_prefix(Scope::PREFIX) == Some(end));
         match Scope::named(name) {
             Some(scope) => scopes = scopes.with(scope),
-            None if identity => {}
+            None if is_identity(name) => {}
             None => return Err(OauthError::InvalidScope(name.to_owned())),
         }
     }
     Ok(scopes)
+}
+
+/// Tells whether a scope is one of OpenID Connect.
+fn is_identity(name: &str) -> bool {
+    ["openid", "email", "profile"].contains(&name)
+        || ["userinfo.email", "userinfo.profile"]
+            .iter()
+            .any(|end| name.strip_prefix(Scope::PREFIX) == Some(end))
 }
 
 /// The account with this id or address, unless it was closed: nobody is asked for it any more.
@@ -328,6 +332,12 @@ pub fn make_access(
         scopes: scopes_of(&grant.scope)?,
         project: grant.project.clone(),
         expires: Some(now.plus(std::time::Duration::from_secs(u64::from(ACCESS_SECONDS)))),
+        identity: grant
+            .scope
+            .split_ascii_whitespace()
+            .filter(|name| is_identity(name))
+            .collect::<Vec<_>>()
+            .join(" "),
     };
     TOKENS.put(tx, &key, &row);
     if let Some(id) = id {
