@@ -49,7 +49,8 @@ pub fn check_body(
     body: &Map<String, Value>,
 ) -> Result<(), Error> {
     let stray = operation.parts.iter().find(|part| {
-        part.writable
+        !operation.returned_parts_only
+            && part.writable
             && part.name != "id"
             && !parts.contains(&part.name)
             && body.get(part.name).is_some_and(|value| !value.is_null())

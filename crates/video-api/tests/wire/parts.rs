@@ -118,6 +118,28 @@ async fn a_body_that_holds_a_part_which_is_not_named_is_refused_and_writes_nothi
 }
 
 #[tokio::test]
+async fn a_part_that_names_the_answer_alone_lets_the_whole_body_be_written() {
+    let service = Service::new().await;
+    let by_answer = OPERATIONS.iter().filter(|operation| operation.returned_parts_only);
+    let names: Vec<_> = by_answer.map(|operation| operation.name).collect();
+    assert_eq!(names, ["captions.insert", "commentThreads.insert", "comments.insert"]);
+    let text = json!({"snippet": {"textOriginal": "New"}});
+    let about = json!({"snippet": {"videoId": "v", "topLevelComment": text}});
+    let (status, thread) = write(&service, "commentThreads.insert", "id", &about).await;
+    assert_eq!((status, thread.get("snippet")), (200, None), "{thread}");
+    let id = thread["id"].as_str().unwrap();
+    let (status, reply) = write(&service, "comments.insert", "id", &json!({})).await;
+    assert_eq!((status, reply.get("snippet")), (200, None), "{reply}");
+    for id in [id, reply["id"].as_str().unwrap()] {
+        let found = service.list(&format!("/comments?part=snippet&id={id}")).await;
+        assert_eq!(found["items"][0]["snippet"]["textDisplay"], "New");
+    }
+    let (status, refused) = write(&service, "comments.update", "id", &json!({})).await;
+    let reason = &refused["error"]["errors"][0]["reason"];
+    assert_eq!((status, reason), (400, &json!("unexpectedPart")));
+}
+
+#[tokio::test]
 async fn every_write_with_parts_is_in_the_table_above() {
     let built = OPERATIONS.iter().filter(|operation| {
         operation.method != Method::Get

@@ -193,6 +193,8 @@ pub struct Operation {
     pub parts: &'static [Part],
     /// True if a write that names a part which it cannot write is refused. Else such a part is only returned.
     pub written_parts_only: bool,
+    /// True if `part` names what is returned alone, and the whole body is written.
+    pub returned_parts_only: bool,
     /// The credentials that it needs.
     pub access: Access,
     /// A token needs one of these.
@@ -229,6 +231,7 @@ impl Operation {
         clash: None,
         parts: &[],
         written_parts_only: false,
+        returned_parts_only: false,
         access: Access::Token,
         scopes: Scopes::of(&[]),
         cost: Cost { units: 50, own_bucket: false },

@@ -94,6 +94,7 @@ const INSERT: Operation = Operation {
         Param::of("sync", Kind::Boolean, "Whether time codes are to be worked out from the media."),
     ],
     parts: PARTS,
+    returned_parts_only: true,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
     cost: Cost { units: 400, own_bucket: false },
     request: Some("Caption"),

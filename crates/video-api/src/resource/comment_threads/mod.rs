@@ -89,6 +89,7 @@ const INSERT: Operation = Operation {
     doc: "Create a top-level comment (replies use comments.insert).",
     params: &[PART],
     parts: PARTS,
+    returned_parts_only: true,
     scopes: comments::SCOPES,
     request: Some("CommentThread"),
     response: Some("CommentThread"),

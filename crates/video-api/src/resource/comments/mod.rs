@@ -126,6 +126,7 @@ const INSERT: Operation = Operation {
     doc: "Create a reply to an existing comment.",
     params: &[PART],
     parts: PARTS,
+    returned_parts_only: true,
     scopes: SCOPES,
     request: Some("Comment"),
     response: Some("Comment"),
