@@ -75,6 +75,7 @@ async fn settings_of_a_channel_are_of_their_form() {
         json!({"channel": {"profileColor": "red"}}),
         json!({"channel": {"country": "QQ"}}),
         json!({"channel": {"defaultTab": "x".repeat(101)}}),
+        json!({"channel": {"featuredChannelsTitle": "x".repeat(31)}}),
         json!({"channel": {"featuredChannelsUrls": ["x".repeat(101)]}}),
         json!({"watch": {"textColor": "white"}}),
         json!({"watch": {"backgroundColor": "#12345"}}),
@@ -84,7 +85,8 @@ async fn settings_of_a_channel_are_of_their_form() {
         assert_eq!(told(&brand(&service, settings.clone()).await), refused, "{settings}");
     }
     let settings = json!({
-        "channel": {"profileColor": "#A0b1C2", "country": "de", "keywords": "k".repeat(500)},
+        "channel": {"profileColor": "#A0b1C2", "country": "de", "keywords": "k".repeat(500),
+            "featuredChannelsTitle": "\u{e9}".repeat(30)},
         "watch": {"textColor": "#ffffff", "backgroundColor": ""},
     });
     let shown = brand(&service, settings).await.json();

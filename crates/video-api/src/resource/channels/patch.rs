@@ -28,6 +28,9 @@ const HINTS_MAX: usize = 20;
 /// Titles, ids and addresses within a channel's settings have at most this many characters. Ours.
 const SETTING_CHARS_MAX: usize = 100;
 
+/// The title above featured channels has at most this many characters.
+const FEATURED_TITLE_CHARS_MAX: usize = 30;
+
 /// At most so many featured channels.
 const FEATURED_MAX: usize = 100;
 
@@ -212,6 +215,9 @@ fn channel_settings(
         };
         let valid = match name {
             "description" => is_description(&text) && text.chars().count() <= DESCRIPTION_CHARS_MAX,
+            "featuredChannelsTitle" => {
+                text.chars().count() <= FEATURED_TITLE_CHARS_MAX && is_name(&text)
+            }
             "country" => language::region(&text).is_some(),
             "defaultLanguage" => given.language(name)?.is_some(),
             "profileColor" => is_colour(&text),

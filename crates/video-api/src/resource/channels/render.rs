@@ -35,6 +35,8 @@ pub fn render(
                 Some(text) => text.clone(),
                 None => json!({"channel": {"title": channel.head.title}}).to_string().into(),
             },
+            // A campaign is its owner's to see; what others see of it is in the player.
+            "invideoPromotion" if !owner => continue,
             other => match channel.part(other) {
                 Some(text) => text.clone(),
                 None => continue,
@@ -66,14 +68,14 @@ fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {
     format!("{{\"viewCount\":\"{views}\",\"subscriberCount\":\"{subscribers}\",\"hiddenSubscriberCount\":{hidden},\"videoCount\":\"{videos}\"}}").into()
 }
 
-/// Ids of the special playlists (Spec §2, fact 6); what was watched and what is to be watched is the owner's alone.
-fn related(id: &str, owner: bool) -> Value {
 /// Rounds a count down to its first three digits, as the service tells every caller how many subscribe, the owner too.
 fn three_figures(count: u64) -> u64 {
     let step = 10_u64.pow(count.checked_ilog10().unwrap_or_default().saturating_sub(2));
     count - count % step
 }
 
+/// Ids of the special playlists (Spec §2, fact 6); what was watched and what is to be watched is the owner's alone.
+fn related(id: &str, owner: bool) -> Value {
     let mut related = json!({
         "uploads": SystemPlaylist::Uploads.of(id),
         "likes": SystemPlaylist::Likes.of(id),

@@ -58,7 +58,10 @@ pub fn render(
             }
             "fileDetails" => file_details(&video.head).to_string().into(),
             "processingDetails" => processing(&video.head, options.now).to_string().into(),
-            "suggestions" => suggestions(&video.head).to_string().into(),
+            "suggestions" => match suggestions(&video.head) {
+                Some(suggestions) => suggestions.to_string().into(),
+                None => continue,
+            },
             "topicDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
             "recordingDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
             "paidProductPlacementDetails" => stored(video, part)
@@ -324,11 +327,10 @@ fn file_details(head: &Video) -> Value {
     details
 }
 
-fn suggestions(head: &Video) -> Value {
-    match head.failure.and_then(ProbeFailure::processing_error) {
-        Some(error) => json!({"processingErrors": [error]}),
-        None => json!({}),
-    }
+/// What was found out about a file; `None` where `processingDetails` says that there is nothing.
+fn suggestions(head: &Video) -> Option<Value> {
+    let error = head.failure.and_then(ProbeFailure::processing_error)?;
+    Some(json!({"processingErrors": [error]}))
 }
 
 fn processing(head: &Video, now: Timestamp) -> Value {
@@ -338,8 +340,9 @@ fn processing(head: &Video, now: Timestamp) -> Value {
         _ => "succeeded",
     };
     let available = if status == "succeeded" { "available" } else { "inProgress" };
+    let issues = if suggestions(head).is_some() { "available" } else { "unavailable" };
     let mut details = json!({
-        "processingStatus": status, "fileDetailsAvailability": "available", "processingIssuesAvailability": "unavailable",
+        "processingStatus": status, "fileDetailsAvailability": "available", "processingIssuesAvailability": issues,
         "tagSuggestionsAvailability": "unavailable", "editorSuggestionsAvailability": "unavailable",
         "thumbnailsAvailability": available,
     });
