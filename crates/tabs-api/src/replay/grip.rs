@@ -1,4 +1,4 @@
-//! What the pointer holds while its button is pressed on a tab.
+//! A tab under a pressed button, and what it is dragged by.
 
 use std::collections::BTreeSet;
 

@@ -17,7 +17,7 @@ use crate::replay::strip_layout::{
 };
 
 /// The button that closes a tab, by its distances from the tab's right edge.
-const CLOSE_BUTTON: std::ops::Range<i64> = -24..-8;
+const CLOSE_BUTTON: std::ops::Range<i64> = -27..-11;
 /// The words that begin something else than a key.
 const COMMANDS: [&str; 6] = ["mousemove", "click", "mousedown", "mouseup", "keydown", "keyup"];
 
@@ -203,7 +203,8 @@ impl Pointer {
     pub(super) fn is_on_close_button(&self, browser: &Browser) -> bool {
         let tab = self.tab_here(browser).zip(self.window_here(browser));
         tab.is_some_and(|((tab, index), window)| {
-            let right = self.lefts(browser, window).get(index + 1).copied().unwrap_or_default();
+            let spans = self.widths(browser, window).spans(browser, window);
+            let right = spans.get(index).map_or(0, |span| span.end);
             let is_pinned = browser.tab(tab).is_ok_and(|tab| tab.pinned);
             !is_pinned && CLOSE_BUTTON.contains(&(self.within(window).0 - right))
         })

@@ -1,5 +1,7 @@
 //! The strip of tabs as the recorded browser drew it: a window's tabs have one width, behind the button that searches them.
 
+use std::ops::Range;
+
 use crate::browser::Browser;
 use crate::browser::tab::Tab;
 use crate::browser::window::{Bounds, Screen, Window};
@@ -12,7 +14,7 @@ pub(super) const SCREEN: Screen = Screen {
     opens_at: Bounds { left: 10, top: 10, width: 1_000, height: 700 },
 };
 /// The left edge of the first tab, from that of the window.
-pub(super) const STRIP_LEFT: i64 = 40;
+pub(super) const STRIP_LEFT: i64 = 41;
 /// The height of the strip.
 pub(super) const STRIP_HEIGHT: i64 = 41;
 /// A tab's width, as long as there is room for all.
@@ -23,7 +25,7 @@ pub(super) const STRIP_RIGHT: i64 = 185;
 /// The width of the button behind the last tab that opens a new one.
 pub(super) const NEW_TAB_WIDTH: i64 = 26;
 /// The width of a group's header.
-pub(super) const HEADER_WIDTH: i64 = 39;
+pub(super) const HEADER_WIDTH: i64 = 34;
 /// The part of a tab that is drawn over its neighbours.
 pub(super) const DRAWN_OVER: i64 = 18;
 
@@ -76,27 +78,29 @@ impl TabWidths {
 
     /// The left edges of the tabs of a window, from its own, and the right edge of the last one.
     pub(super) fn lefts(self, browser: &Browser, window: &Window) -> Vec<i64> {
-        let mut wider = self.wider;
-        let mut left = STRIP_LEFT;
-        let mut lefts = vec![left];
-        let mut group = None;
-        for id in &window.tabs {
+        let spans = self.spans(browser, window);
+        let end = spans.last().map_or(STRIP_LEFT, |span| span.end);
+        spans.iter().map(|span| span.start).chain([end]).collect()
+    }
+
+    /// The places of the tabs of a window, from its left edge; the header of a group lies between two of them.
+    pub(super) fn spans(self, browser: &Browser, window: &Window) -> Vec<Range<i64>> {
+        let (mut wider, mut left, mut before) = (self.wider, STRIP_LEFT, None);
+        let span = |id: &TabId| {
             let tab = browser.tab(*id).ok();
-            let own = tab.and_then(|tab| tab.group);
-            if own.is_some() && own != group {
+            let group = tab.and_then(|tab| tab.group);
+            if group.is_some() && group != before {
                 left += HEADER_WIDTH;
-                if let Some(edge) = lefts.last_mut() {
-                    *edge = left;
-                }
             }
-            group = own;
+            before = group;
+            let start = left;
             left += self.drawn(browser, *id);
             if wider > 0 && tab.is_some_and(|tab| is_wide(browser, tab)) {
                 (left, wider) = (left + 1, wider - 1);
             }
-            lefts.push(left);
-        }
-        lefts
+            start..left
+        };
+        window.tabs.iter().map(span).collect()
     }
 }
 
