@@ -1,23 +1,29 @@
 //! The simulated engine: pages from fixtures, loaded in the passing of a time that is handed in.
 
+mod http_cache;
+mod message;
+mod page_source;
+mod script_run;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
 use triptych_core::time::Timestamp;
-use url::{ParseError, Url};
+use url::Url;
 
-use crate::engine::alert::{Alert, Alerts};
+use self::http_cache::HttpCache;
+pub use self::message::{PageScript, PortReaction};
+pub use self::page_source::{FetchedPage, PageLoad, PageSource};
+use self::script_run::{Document, join};
+use crate::engine::alert::Alerts;
 use crate::engine::fixtures::{Outcome, Pages};
 use crate::engine::page::Page;
 use crate::engine::script::{Script, script_of};
-use crate::engine::state_url::state_url;
 use crate::engine::{
-    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Realm, Reply,
-    screenshot,
+    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, PageEvent, Realm, screenshot,
 };
-use crate::id::{RequestId, TabId};
-use crate::url::{BLANK, at_arrival, is_barred};
+use crate::id::TabId;
+use crate::url::{at_arrival, is_barred};
 
 /// The status of a page that is there.
 const OK: u16 = 200;
@@ -40,10 +46,6 @@ const HISTORY_ICON: Duration = Duration::from_millis(35);
 const TIMER_SET: Duration = Duration::from_millis(8);
 /// The time after which a timer of a page that nobody sees is got round to: that happens once a second.
 const HIDDEN_TIMER: Duration = Duration::from_millis(900);
-/// The time after which a message is heard.
-const HEARD: Duration = Duration::from_millis(1);
-/// The time that a way through a port takes.
-const PORT: Duration = Duration::from_millis(1);
 
 /// An engine without a browser.
 pub struct SimEngine {
@@ -72,16 +74,6 @@ pub struct SimEngine {
     alerts: Alerts,
     /// The names of open ports, each with the frames that it reaches.
     ports: BTreeMap<String, Vec<Frame>>,
-}
-
-/// The document that a script runs in.
-#[derive(Debug, Clone, Copy)]
-struct Document<'u> {
-    tab: TabId,
-    load: u64,
-    url: &'u str,
-    /// The address that others in it are relative to.
-    base: &'u str,
 }
 
 /// The script of a page that is to come.
@@ -114,99 +106,6 @@ impl Turns {
         self.before += 1;
         now.plus(TURN.saturating_mul(self.before - 1))
     }
-}
-
-/// Pages that may be shown again as they came, without asking for them.
-#[derive(Debug, Default)]
-struct HttpCache(BTreeMap<String, CachedPage>);
-
-#[derive(Debug)]
-struct CachedPage {
-    tab: TabId,
-    /// The time at which all of it is there.
-    from: Timestamp,
-}
-
-impl HttpCache {
-    fn has(&self, url: &str, now: Timestamp) -> bool {
-        self.0.get(url).is_some_and(|page| page.from <= now)
-    }
-
-    fn fill(&mut self, url: &str, tab: TabId, from: Timestamp) {
-        let is_later = |page: &&CachedPage| page.from <= from;
-        if self.0.get(url).filter(is_later).is_none() {
-            self.0.insert(url.to_owned(), CachedPage { tab, from });
-        }
-    }
-
-    /// Forgets what a tab was still getting.
-    fn interrupt(&mut self, tab: TabId, now: Timestamp) {
-        self.0.retain(|_, page| page.tab != tab || page.from <= now);
-    }
-}
-
-/// A stand-in for an extension's content script in the frames of simulated pages.
-pub trait PageScript: Send + std::fmt::Debug {
-    /// True if what runs in a frame listens at all.
-    fn listens(&self, frame: &Frame) -> bool;
-
-    /// Returns its answer to a message, and the time that it takes; `None` if it never answers.
-    fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
-
-    /// Returns what it sends when a port is opened to it.
-    fn on_connect(&self, frame: &Frame, name: &str) -> Value;
-
-    /// Returns what it does when something comes through a port.
-    fn on_port_message(&self, frame: &Frame, message: &Value) -> PortReaction;
-}
-
-/// A source of pages that no fixtures describe. Nothing in it waits.
-pub trait PageSource: Send {
-    /// True if it has the page of an address.
-    fn allows(&self, url: &Url) -> bool;
-
-    /// Begins to get a page, and forgets what it was getting for that tab.
-    fn fetch(&mut self, load: PageLoad, url: Url);
-
-    /// The tab no longer wants a page.
-    fn cancel(&mut self, tab: TabId);
-
-    /// The next page that has arrived at `now`.
-    fn poll_arrival(&mut self, now: Timestamp) -> Option<FetchedPage>;
-
-    /// The time at which the next has arrived, if one has.
-    fn next_due(&self) -> Option<Timestamp>;
-}
-
-/// A load of a tab.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(missing_docs, reason = "the fields are those of the command")]
-pub struct PageLoad {
-    pub tab: TabId,
-    pub load: u64,
-    pub kind: NavigationKind,
-    /// True for the first page of a tab, of a copy too.
-    pub is_first: bool,
-}
-
-/// The outcome of fetching a page.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FetchedPage {
-    /// The time of its arrival.
-    pub at: Timestamp,
-    /// The load that it is for.
-    pub load: PageLoad,
-    /// The outcome.
-    pub outcome: Outcome,
-}
-
-/// The reaction of a content script to what comes through a port.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PortReaction {
-    /// It sends this back.
-    Posts(Value),
-    /// It closes the port.
-    Closes,
 }
 
 impl SimEngine {
@@ -428,186 +327,10 @@ impl SimEngine {
             self.scripts.insert(tab, WaitingScript { load, url: url.to_owned(), delay, script });
         }
     }
-
-    fn run(&mut self, when: Timestamp, document: Document<'_>, script: &Script, is_gesture: bool) {
-        let Document { tab, load, url, base } = document;
-        let join = |target: &str| join(base, target);
-        match script {
-            // From a page without an address of its own a relative one leads nowhere.
-            Script::Go(target) => {
-                if let Some(url) = resolved(base, target) {
-                    self.at(when, page_event(tab, load, PageEvent::Navigates(url)));
-                }
-            }
-            Script::Title(title) => {
-                self.at(when, page_event(tab, load, PageEvent::Title(title.clone())))
-            }
-            Script::Icon(target) => {
-                self.at(when, page_event(tab, load, PageEvent::Icon(join(target))))
-            }
-            Script::Push(target) => {
-                if let Some(url) = state_url(url, base, target) {
-                    self.at(when, page_event(tab, load, PageEvent::PushesState(url)));
-                }
-            }
-            Script::Replace(target) => {
-                self.at(when, page_event(tab, load, PageEvent::Replaces(join(target))))
-            }
-            Script::Reload => self.at(when, page_event(tab, load, PageEvent::Reloads)),
-            Script::Traverse(steps) => {
-                self.at(when, page_event(tab, load, PageEvent::Traverses(*steps)))
-            }
-            Script::ReplaceState(target) => {
-                if let Some(url) = state_url(url, base, target) {
-                    self.at(when, page_event(tab, load, PageEvent::ReplacesState(url)));
-                }
-            }
-            Script::Fragment(target) => {
-                self.at(when, page_event(tab, load, PageEvent::SetsFragment(join(target))))
-            }
-            Script::Frame(target) => {
-                self.at(when, page_event(tab, load, PageEvent::FrameGoes(join(target))));
-            }
-            Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
-            Script::GoInOpener { url, replaces } => {
-                let event = PageEvent::SendsOpener { url: join(url), replaces: *replaces };
-                self.at(when, page_event(tab, load, event));
-            }
-            Script::CloseOpener => self.at(when, page_event(tab, load, PageEvent::ClosesOpener)),
-            Script::InOpener(code) => {
-                self.at(when, page_event(tab, load, PageEvent::RunsInOpener(code.clone())));
-            }
-            Script::Name(name) => {
-                self.at(when, page_event(tab, load, PageEvent::Names(name.clone())));
-            }
-            // A page may not open another one by itself.
-            Script::Open(_) | Script::OpenLink { .. } if !is_gesture => {}
-            Script::Open(opening) => {
-                if let Some(opening) = at_base(base, opening) {
-                    self.at(when, page_event(tab, load, PageEvent::Opens(opening)));
-                }
-            }
-            Script::OpenAndClose(opening) => {
-                if let Some(opening) = at_base(base, opening) {
-                    let event = PageEvent::OpensAndCloses { opening, is_blocked: !is_gesture };
-                    self.at(when, page_event(tab, load, event));
-                }
-            }
-            Script::OpenLink { url, is_in_window } => {
-                if let Some(url) = resolved(base, url) {
-                    let event = PageEvent::OpensLink { url, is_in_window: *is_in_window };
-                    self.at(when, page_event(tab, load, event));
-                }
-            }
-            Script::Alert(rest) => {
-                let (accepted, refused) = (rest.clone(), rest.clone());
-                self.alerts.insert(tab, Alert { url: base.to_owned(), accepted, refused });
-                self.at(when, page_event(tab, load, PageEvent::Alerts));
-            }
-            Script::Ask { accepted, refused } => {
-                let (accepted, refused) = (accepted.clone(), refused.clone());
-                self.alerts.insert(tab, Alert { url: base.to_owned(), accepted, refused });
-                self.at(when, page_event(tab, load, PageEvent::Alerts));
-            }
-            Script::Play(length) => {
-                self.at(when, page_event(tab, load, PageEvent::Sounds(true)));
-                self.at(when.plus(*length), page_event(tab, load, PageEvent::Sounds(false)));
-            }
-        }
-    }
-
-    /// The earliest answer of any frame's script; where one never answers, nothing but an answer ends the wait.
-    fn reply(&mut self, now: Timestamp, request: RequestId, frames: &[Frame], message: &Value) {
-        let script = self.script.as_ref();
-        let listening = script.into_iter().flat_map(|script| {
-            let frames = frames.iter().filter(|frame| script.listens(frame));
-            frames.map(|frame| script.on_message(frame, message))
-        });
-        let answers: Vec<_> = listening.collect();
-        if answers.is_empty() {
-            let reply = Reply::NoReceiver;
-            return self.at(now, EngineEvent::Replied { request, reply });
-        }
-        let never = answers.iter().any(Option::is_none);
-        let says = |(_, reply): &&(Duration, Reply)| *reply != Reply::NoResponse;
-        let given = answers.iter().flatten();
-        let first = given.clone().filter(says).min_by_key(|(after, _)| *after);
-        let (after, reply) = match first {
-            Some((after, reply)) => (*after, reply.clone()),
-            None if never => return self.at(now.plus(HEARD), EngineEvent::Received { request }),
-            None => {
-                let last = given.map(|(after, _)| *after).max();
-                (last.unwrap_or_default(), Reply::NoResponse)
-            }
-        };
-        if after > HEARD {
-            self.at(now.plus(HEARD), EngineEvent::Received { request });
-        }
-        self.at(now.plus(after), EngineEvent::Replied { request, reply });
-    }
-
-    fn connect(&mut self, now: Timestamp, port: String, mut frames: Vec<Frame>, name: &str) {
-        let script = self.script.as_ref();
-        frames.retain(|frame| script.is_some_and(|script| script.listens(frame)));
-        let Some(script) = script.filter(|_| !frames.is_empty()) else {
-            return self.at(now, EngineEvent::Unheard { port });
-        };
-        let greetings: Vec<_> = frames.iter().map(|frame| script.on_connect(frame, name)).collect();
-        for message in greetings {
-            let port = port.clone();
-            self.at(now.plus(PORT), EngineEvent::Posted { port, message });
-        }
-        self.ports.insert(port, frames);
-    }
-
-    fn post(&mut self, now: Timestamp, port: &str, message: &Value) {
-        let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
-            return;
-        };
-        let reactions: Vec<_> =
-            frames.iter().map(|frame| script.on_port_message(frame, message)).collect();
-        for reaction in reactions {
-            let port = port.to_owned();
-            match reaction {
-                PortReaction::Posts(message) => {
-                    self.at(now.plus(PORT), EngineEvent::Posted { port, message });
-                }
-                PortReaction::Closes => {
-                    self.ports.remove(&port);
-                    let error = None;
-                    self.at(now.plus(PORT), EngineEvent::Disconnected { port, error });
-                }
-            }
-        }
-    }
 }
 
 const fn page_event(tab: TabId, load: u64, event: PageEvent) -> EngineEvent {
     EngineEvent::Page { tab, load, event }
-}
-
-/// An address that a page names, relative to its own; `None` where there is nothing that it could be relative to.
-fn resolved(base: &str, target: &str) -> Option<String> {
-    let base = Url::parse(base).or_else(|_| Url::parse(BLANK)).ok()?;
-    base.join(target).ok().map(Into::into)
-}
-
-/// A page that another one opens, by the address that this has for it: a blank one where a relative address has nothing to be relative to; none for
-/// what is no address, which the browser refuses to open.
-fn at_base(base: &str, opening: &Opening) -> Option<Opening> {
-    let named = opening.url.as_str();
-    let url = match resolved(base, named) {
-        _ if named.is_empty() => String::new(),
-        Some(url) => url,
-        None if Url::parse(named) == Err(ParseError::RelativeUrlWithoutBase) => BLANK.to_owned(),
-        None => return None,
-    };
-    Some(Opening { url, ..opening.clone() })
-}
-
-/// The same, or what the page names as it is.
-fn join(base: &str, target: &str) -> String {
-    resolved(base, target).unwrap_or_else(|| target.to_owned())
 }
 
 impl Engine for SimEngine {
