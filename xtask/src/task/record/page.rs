@@ -59,11 +59,12 @@ const ACTIVE: &[(&str, usize)] = &[
 ];
 
 /// Code for pages that tell and ask the user, beside other things.
+// The recorder has left the page by then: to one that nobody sees the browser shows no dialog, but where a debugger is attached.
 const TALKING: &[(&str, usize)] = &[
-    ("setTimeout(()=>{alert(1);document.title=\"after\"},0);0", 4),
-    ("setTimeout(()=>{document.title=String(confirm(\"sure\"))},0);0", 3),
-    ("setTimeout(()=>{document.title=String(prompt(1,2))},0);0", 2),
-    ("setTimeout(()=>{alert(1);location.href=\"PATH\"},0);0", 1),
+    ("setTimeout(()=>{alert(1);document.title=\"after\"},60);0", 4),
+    ("setTimeout(()=>{document.title=String(confirm(\"sure\"))},60);0", 3),
+    ("setTimeout(()=>{document.title=String(prompt(1,2))},60);0", 2),
+    ("setTimeout(()=>{alert(1);location.href=\"PATH\"},60);0", 1),
     ("document.title=\"New\";0", 1),
     ("location.href=\"PATH\";0", 1),
     ("window.open(\"PATH\")&&0", 1),
