@@ -49,6 +49,12 @@ class ObjectLists(Suite):
         found = self.guest.get_object_acl(Bucket=name, Key="k")["Grants"]
         self.assertIn((GUEST_ID, "READ_ACP"), [(grant["Grantee"].get("ID"), grant["Permission"]) for grant in found])
 
+    def test_an_empty_name_of_a_list_is_none(self):
+        name = self.bucket(ACL="")
+        self.put(name, ACL="")
+        self.s3.create_multipart_upload(Bucket=name, Key="k", ACL="")
+        self.assertEqual(self.body(name), b"body")
+
     def test_who_writes_owns_unless_the_bucket_says_otherwise(self):
         for ownership, acl, owner in (
             ("ObjectWriter", None, GUEST_ID),

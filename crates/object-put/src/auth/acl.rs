@@ -1,5 +1,7 @@
 //! Access control lists: grantees, permissions, canned lists, grant headers and the XML form.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::auth::account::{AccountDirectory, Caller};
@@ -209,7 +211,7 @@ impl Acl {
                 continue;
             };
             is_given = true;
-            if fields.has(ACL) {
+            if canned_name(fields)?.is_some() {
                 return Err(Error::request(
                     "Specifying both Canned ACLs and Header Grants is not allowed",
                 ));
@@ -219,7 +221,7 @@ impl Acl {
                 grants.push(Grant { grantee, permission });
             }
         }
-        match fields.get(ACL)? {
+        match canned_name(fields)? {
             Some(name) => canned(&name, context)
                 .map(Some)
                 .ok_or_else(|| Error::argument(ACL, Some(&name), "")),
@@ -231,7 +233,9 @@ impl Acl {
     /// Tells whether the headers of a request name a list.
     #[must_use]
     pub fn is_named(fields: &Fields<'_>) -> bool {
-        fields.has(ACL) || GRANT_HEADERS.iter().any(|(header, _)| fields.has(header))
+        // What is no text names a list that nobody knows.
+        !matches!(canned_name(fields), Ok(None))
+            || GRANT_HEADERS.iter().any(|(header, _)| fields.has(header))
     }
 
     /// Tells whether a request may bring this ACL where ACLs are disabled: one that says no more than the full control of `owner`. Of the
@@ -240,7 +244,7 @@ impl Acl {
     /// # Errors
     /// `InvalidArgument` for a header that is no text.
     pub fn passes_where_disabled(&self, fields: &Fields<'_>, owner: &str) -> Result<bool, Error> {
-        let is_other = fields.get(ACL)?.is_some_and(|name| name != BUCKET_OWNER_FULL_CONTROL);
+        let is_other = canned_name(fields)?.is_some_and(|name| name != BUCKET_OWNER_FULL_CONTROL);
         Ok(!is_other && self.entries(owner) == [full_control(owner)])
     }
 
@@ -330,6 +334,12 @@ fn write_grantee(
         Grantee::User(id) => user_fields(writer, id, directory),
         Grantee::Group(group) => writer.text("URI", group.uri(dialect)),
     });
+}
+
+/// The name of the canned list that a request brings. An empty one is none: the real service passes it over, and clients that are told no list
+/// send it.
+fn canned_name<'f>(fields: &'f Fields<'_>) -> Result<Option<Cow<'f, str>>, Error> {
+    Ok(fields.get(ACL)?.filter(|name| !name.is_empty()))
 }
 
 /// The canned list with this name (spec §4), if there is one for what it is put on.
@@ -452,6 +462,13 @@ mod tests {
         assert_eq!(entries[2], full_control("canon1"));
         assert!(acl.allows(&Caller::Anonymous, "canon1", Permission::Read));
         assert!(!acl.allows(&Caller::Anonymous, "canon1", Permission::ReadAcp));
+    }
+
+    #[test]
+    fn an_empty_name_of_a_list_is_none() {
+        assert_eq!(read(&[("x-amz-acl", "")]), Ok(None));
+        let grants = read(&[("x-amz-acl", ""), ("x-amz-grant-read", "id=canon1")]);
+        assert!(matches!(grants, Ok(Some(_))), "{grants:?}");
     }
 
     #[test]
