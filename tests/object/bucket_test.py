@@ -351,9 +351,9 @@ class OtherSettings(Suite):
         self.s3.delete_bucket_lifecycle(Bucket=name)
         self.refused(404, "NoSuchLifecycleConfiguration", self.s3.get_bucket_lifecycle_configuration, Bucket=name)
         body = "<LifecycleConfiguration>"
-        answer = request("PUT", f"/{name}?lifecycle", {"content-md5": digest64("md5", body.encode())}, body)
-        self.is_refused(answer, 400, "MalformedXML")
-        answer = request("PUT", f"/{name}?lifecycle", {"-transition-default-minimum-object-size": "value"}, body)
+        digest = {"content-md5": digest64("md5", body.encode())}
+        self.is_refused(request("PUT", f"/{name}?lifecycle", digest, body), 400, "MalformedXML")
+        answer = request("PUT", f"/{name}?lifecycle", {**digest, "-transition-default-minimum-object-size": "value"}, body)
         message = "Invalid TransitionDefaultMinimumObjectSize found: value"
         self.is_refused(answer, 400, "InvalidRequest", Message=message)
 

@@ -196,3 +196,31 @@ async fn contexts_and_keys_that_are_none_are_refused_and_nothing_is_stored() {
         }
     }
 }
+
+#[tokio::test]
+async fn documents_whose_loss_would_hurt_come_with_a_digest_and_others_need_none() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    const DELETE: &str = "<Delete><Object><Key>k</Key></Object></Delete>";
+    const TAGS: &str = "<Tagging><TagSet/></Tagging>";
+    for (method, target, document) in [
+        ("POST", "/bkt?delete", DELETE),
+        ("PUT", "/bkt?tagging", TAGS),
+        ("PUT", "/bkt?cors", "<CORSConfiguration/>"),
+        ("PUT", "/bkt?lifecycle", "<LifecycleConfiguration/>"),
+        ("PUT", "/bkt?object-lock", "<ObjectLockConfiguration/>"),
+        ("PUT", "/bkt/k?retention", "<Retention/>"),
+        ("PUT", "/bkt/k?legal-hold", "<LegalHold/>"),
+    ] {
+        let answer = world.send(&Draft::new(method, target, document.as_bytes())).await;
+        let message = answer.element("Message").unwrap_or_default();
+        let expected = "Missing required header for this request: Content-MD5 OR x-amz-checksum-*";
+        assert_eq!((answer.status, message.as_str()), (400, expected), "{target}");
+    }
+    let tags = Draft::new("PUT", "/bkt/k?tagging", TAGS.as_bytes());
+    assert_eq!(world.send(&tags).await.status, 200);
+    let versioning =
+        "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>";
+    let versioning = Draft::new("PUT", "/versioned?versioning", versioning.as_bytes());
+    assert_eq!(world.send(&versioning).await.status, 200);
+}

@@ -147,7 +147,7 @@ async fn an_upload_goes_with_its_bucket() {
 async fn a_rule_ends_an_upload_at_the_midnight_after_its_days() {
     let stores = Uploads::new().await;
     let rules = b"<LifecycleConfiguration><Rule><ID>r</ID><Filter><Prefix>a/</Prefix></Filter><Status>Enabled</Status><AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>";
-    let put = Draft::put("/bkt?lifecycle", rules).with("content-md5", md5_of(rules));
+    let put = Draft::put("/bkt?lifecycle", rules);
     assert_eq!(stores.world.send(&put).await.status, 200);
     let begun = stores.world.send(&Draft::new("POST", "/bkt/a/k?uploads", b"")).await;
     assert_eq!(begun.header("x-amz-abort-rule-id"), Some("r"));
@@ -181,10 +181,4 @@ async fn no_sweep_takes_a_part_and_verify_tells_of_one_that_is_gone() {
     let first = stores.blobs.list(None, 1).unwrap();
     stores.blobs.delete(first.first().unwrap().id).wait().unwrap();
     assert_eq!(stores.faults(), 1);
-}
-
-fn md5_of(bytes: &[u8]) -> String {
-    use base64::Engine as _;
-    use md5::Digest as _;
-    base64::engine::general_purpose::STANDARD.encode(md5::Md5::digest(bytes))
 }

@@ -122,6 +122,22 @@ impl BodyHeaders {
     }
 }
 
+/// Checks that a body brings a digest of itself.
+///
+/// # Errors
+/// `InvalidRequest`.
+pub fn check_digest(fields: &Fields<'_>) -> Result<(), Error> {
+    let has_digest = fields.has("content-md5")
+        || fields.has(TRAILER)
+        || fields.starting_with("x-store-checksum-").next().is_some();
+    match has_digest {
+        true => Ok(()),
+        false => Err(Error::request(
+            "Missing required header for this request: Content-MD5 OR x-store-checksum-*",
+        )),
+    }
+}
+
 /// A number of bytes.
 ///
 /// # Errors

@@ -138,21 +138,13 @@ fn time(text: &str) -> Result<Timestamp, Error> {
 /// `DeleteObjects`: some keys a step. A key that cannot be deleted stands in the answer with its error.
 ///
 /// # Errors
-/// `InvalidRequest` for a body without a digest; `InvalidArgument` for a bypass in a bucket without object lock; `MalformedXml`.
+/// `InvalidArgument` for a bypass in a bucket without object lock; `MalformedXml`.
 pub fn objects(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
     progress: &Progress,
 ) -> Result<StepOutcome, Error> {
-    let has_digest = call.fields.has("content-md5")
-        || call.fields.has("x-store-trailer")
-        || call.fields.starting_with("x-store-checksum-").next().is_some();
-    if !has_digest {
-        return Err(Error::request(
-            "Missing required header for this request: Content-MD5 OR x-store-checksum-*",
-        ));
-    }
     check_bypass(call)?;
     let document = Element::parse(call.body, "Delete")?;
     document.has_only(&["Quiet"], &["Object"])?;

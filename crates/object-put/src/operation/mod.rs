@@ -133,6 +133,8 @@ pub struct Operation {
     pub needs_bucket: bool,
     /// True if it says what an object is beside its bytes: its list and its tags need permissions of their own.
     pub sets_properties: bool,
+    /// True if its document must come with a digest: a Content-MD5, or a checksum.
+    pub needs_digest: bool,
     /// The round trips to a store on another machine that a request costs at most, but for those of [`Operation::largest`].
     pub round_trips: RoundTrips,
     /// The cost of the largest request, where that is done in steps, and what makes it the largest.

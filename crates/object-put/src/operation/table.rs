@@ -33,6 +33,7 @@ const fn service(
         permission,
         needs_bucket: false,
         sets_properties: false,
+        needs_digest: false,
         round_trips: RoundTrips::of(reads, commits),
         largest: None,
         run,
@@ -80,6 +81,11 @@ const fn with_properties(operation: Operation) -> Operation {
     Operation { sets_properties: true, ..operation }
 }
 
+/// A row whose document must come with a digest.
+const fn with_digest(operation: Operation) -> Operation {
+    Operation { needs_digest: true, ..operation }
+}
+
 /// A row of what is done in steps: its largest request costs so many reads and commits.
 const fn largest(
     operation: Operation,
@@ -111,9 +117,9 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("GetBucketAcl", "GET", "acl", "store:GetBucketAcl", Read(bucket_config::acl::get), (3, 0)),
     bucket("PutBucketAcl", "PUT", "acl", "store:PutBucketAcl", Write(bucket_config::acl::put), (3, 1)),
     bucket("GetObjectLockConfiguration", "GET", "object-lock", "store:GetBucketObjectLockConfiguration", Read(bucket_config::object_lock::get), (2, 0)),
-    bucket("PutObjectLockConfiguration", "PUT", "object-lock", "store:PutBucketObjectLockConfiguration", Write(bucket_config::object_lock::put), (2, 1)),
+    with_digest(bucket("PutObjectLockConfiguration", "PUT", "object-lock", "store:PutBucketObjectLockConfiguration", Write(bucket_config::object_lock::put), (2, 1))),
     bucket("GetBucketLifecycleConfiguration", "GET", "lifecycle", "store:GetLifecycleConfiguration", Read(bucket_config::lifecycle::get), (2, 0)),
-    bucket("PutBucketLifecycleConfiguration", "PUT", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::put), (2, 1)),
+    with_digest(bucket("PutBucketLifecycleConfiguration", "PUT", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::put), (2, 1))),
     bucket("DeleteBucketLifecycle", "DELETE", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::lifecycle::delete), (2, 1)),
     bucket("GetBucketEncryption", "GET", "encryption", "store:GetEncryptionConfiguration", Read(bucket_config::encryption::get), (2, 0)),
     bucket("PutBucketEncryption", "PUT", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::encryption::put), (2, 1)),
@@ -134,7 +140,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("PutBucketAnalyticsConfiguration", "PUT", "analytics", "", NotImplemented, (0, 0)),
     bucket("DeleteBucketAnalyticsConfiguration", "DELETE", "analytics", "store:PutAnalyticsConfiguration", Write(not_configured::delete_by_id), (2, 0)),
     bucket("GetBucketCors", "GET", "cors", "store:GetBucketCORS", Read(bucket_config::cors::get), (2, 0)),
-    bucket("PutBucketCors", "PUT", "cors", "store:PutBucketCORS", Write(bucket_config::cors::put), (2, 1)),
+    with_digest(bucket("PutBucketCors", "PUT", "cors", "store:PutBucketCORS", Write(bucket_config::cors::put), (2, 1))),
     bucket("DeleteBucketCors", "DELETE", "cors", "store:PutBucketCORS", Write(bucket_config::cors::delete), (2, 1)),
     bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering&id", "store:GetIntelligentTieringConfiguration", Read(not_configured::read), (2, 0)),
     bucket("ListBucketIntelligentTieringConfigurations", "GET", "intelligent-tiering", "store:GetIntelligentTieringConfiguration", Read(not_configured::read), (2, 0)),
@@ -167,7 +173,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("GetBucketRequestPayment", "GET", "requestPayment", "store:GetBucketRequestPayment", Read(bucket_config::request_payment::get), (2, 0)),
     bucket("PutBucketRequestPayment", "PUT", "requestPayment", "store:PutBucketRequestPayment", Write(bucket_config::request_payment::put), (2, 1)),
     bucket("GetBucketTagging", "GET", "tagging", "store:GetBucketTagging", Read(bucket_config::tagging::get), (3, 0)),
-    bucket("PutBucketTagging", "PUT", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::put), (2, 1)),
+    with_digest(bucket("PutBucketTagging", "PUT", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::put), (2, 1))),
     bucket("DeleteBucketTagging", "DELETE", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::delete), (2, 1)),
     bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(bucket_config::website::get), (3, 0)),
     bucket("PutBucketWebsite", "PUT", "website", "store:PutBucketWebsite", Write(bucket_config::website::put), (2, 1)),
@@ -178,7 +184,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (6, 0)),
     bucket("ListObjectsV2", "GET", LISTING_FORM, "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
     // Each key is looked at by itself.
-    largest(bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1)), (22, 20), "1,000 keys"),
+    largest(with_digest(bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1))), (22, 20), "1,000 keys"),
     bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented, (0, 0)),
     bucket("PostObject", "POST", "", "store:PutObject", Form, (6, 1)),
     // Buckets themselves.
@@ -194,9 +200,9 @@ pub static OPERATIONS: &[Operation] = &[
     object("PutObjectTagging", "PUT", "tagging", "store:PutObjectTagging", Write(object_config::put_tagging), (2, 1)),
     object("DeleteObjectTagging", "DELETE", "tagging", "store:DeleteObjectTagging", Write(object_config::delete_tagging), (2, 1)),
     object("GetObjectRetention", "GET", "retention", "store:GetObjectRetention", Read(object_config::get_retention), (2, 0)),
-    object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", Write(object_config::put_retention), (2, 1)),
+    with_digest(object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", Write(object_config::put_retention), (2, 1))),
     object("GetObjectLegalHold", "GET", "legal-hold", "store:GetObjectLegalHold", Read(object_config::get_hold), (2, 0)),
-    object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold), (2, 1)),
+    with_digest(object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold), (2, 1))),
     object("GetObjectAttributes", "GET", "attributes", "store:GetObjectAttributes", Read(get_object::attributes), (2, 0)),
     object("GetObjectTorrent", "GET", "torrent", "", NotImplemented, (0, 0)),
     object("PutObjectAnnotation", "PUT", "annotation", "", NotImplemented, (0, 0)),

@@ -20,7 +20,7 @@ use crate::auth::payload::Payload;
 use crate::auth::policy;
 use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified};
-use crate::body::body_headers::BodyHeaders;
+use crate::body::body_headers::{self, BodyHeaders};
 use crate::body::customer_key;
 use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
@@ -355,6 +355,7 @@ impl ObjectPut {
                 let tags = object_config::brought_tags(request.operation, &document);
                 run(&*request.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
                     let bucket = self.authorize_with(request, tags.as_ref(), tx)?;
+                    check_digest(request)?;
                     handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
                 .await
@@ -476,6 +477,7 @@ impl ObjectPut {
         let bucket =
             run(&*request.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.authorize(request, tx))
                 .await?;
+        check_digest(request)?;
         let call = request.call(&document, bucket.as_deref(), &self.0.settings);
         let mut progress = Progress::default();
         loop {
@@ -592,6 +594,14 @@ fn read_head<'r>(head: &'r Head, query: &Query, default: Dialect) -> Result<Fiel
     let fields = Fields::of(entries);
     let dialect = Dialect::of(fields.iter(), query.names())?;
     Ok(fields.in_dialect(dialect.unwrap_or(default)))
+}
+
+/// Checks that a document which must come with a digest does.
+fn check_digest(request: &ParsedRequest<'_>) -> Result<(), Error> {
+    match request.operation.needs_digest {
+        true => body_headers::check_digest(&request.fields),
+        false => Ok(()),
+    }
 }
 
 /// The body of an operation that takes a document.
