@@ -5,6 +5,7 @@ import datetime
 import hashlib
 import hmac
 import pathlib
+import re
 import socket
 import sys
 import urllib.parse
@@ -199,8 +200,22 @@ class Presigned(Suite):
 
     def test_a_url_from_the_future_is_not_valid_yet(self):
         name = self.bucket()
-        answer = send("GET", presign("GET", f"/{name}/k", moment=now(minutes=20)))
-        self.is_refused(answer, 403, "AccessDenied", Message="Request is not valid yet")
+        moment = now(minutes=20)
+        answer = send("GET", presign("GET", f"/{name}/k", moment=moment))
+        millis = str(int(moment.replace(microsecond=0).timestamp()) * 1000)
+        self.is_refused(
+            answer, 403, "AccessDenied", Message="Request is not yet valid", **{"X-Amz-Date": millis}
+        )
+        self.assertTrue(answer.field("Expires") and answer.field("ServerTime"))
+
+    def test_an_end_that_is_no_number_of_seconds_is_denied(self):
+        name = self.bucket()
+        older = client(signature_version="s3").generate_presigned_url(
+            "get_object", Params={"Bucket": name, "Key": "k"}
+        )
+        url = re.sub("Expires=[0-9]+", "Expires=1319711083.7", older.removeprefix(URL))
+        message = "Invalid date (should be seconds since epoch): 1319711083.7"
+        self.is_refused(send("GET", url), 403, "AccessDenied", Message=message)
 
     def test_a_url_is_valid_for_a_second_to_a_week(self):
         name = self.bucket()

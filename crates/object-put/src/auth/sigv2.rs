@@ -45,10 +45,9 @@ impl SigV2Credentials {
         };
         let (access_key, signature) = (need(sigv2::ACCESS_KEY)?, need("Signature")?);
         let expires_text = need("Expires")?;
-        let seconds: i64 =
-            expires_text.parse().map_err(|_| Error::AuthorizationQueryParameters {
-                reason: format!("Invalid date (should be seconds since epoch): {expires_text}"),
-            })?;
+        let seconds: i64 = expires_text
+            .parse()
+            .map_err(|_| Error::InvalidExpires { value: expires_text.to_owned() })?;
         Ok(Self {
             access_key: access_key.to_owned(),
             signature: signature.to_owned(),

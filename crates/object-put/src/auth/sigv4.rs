@@ -441,10 +441,14 @@ impl<'r> SigV4Credentials<'r> {
             }
             return Ok(());
         };
-        if ahead > SKEW_MILLIS_MAX {
-            return Err(Error::RequestNotYetValid);
-        }
         let expires = self.time.plus(std::time::Duration::from_secs(valid_seconds));
+        if ahead > SKEW_MILLIS_MAX {
+            return Err(Error::RequestNotYetValid {
+                from_millis: self.time.millis(),
+                expires: expires.rfc3339(),
+                server_time: now.rfc3339(),
+            });
+        }
         if now > expires {
             return Err(Error::RequestExpired {
                 valid_seconds: Some(valid_seconds),

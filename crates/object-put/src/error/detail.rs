@@ -83,6 +83,11 @@ impl Error {
                 .map(|seconds| field(names.expires_element, seconds))
                 .chain([field("Expires", expires), field("ServerTime", server_time)])
                 .collect(),
+            Self::RequestNotYetValid { from_millis, expires, server_time } => vec![
+                field(names.date_element, from_millis),
+                field("Expires", expires),
+                field("ServerTime", server_time),
+            ],
             Self::HeadersNotSigned { names } => vec![field("HeadersNotSigned", names)],
             Self::InvalidContentSha256 { value } => vec![
                 field("ArgumentName", &header("x-store-content-sha256")),
@@ -130,7 +135,11 @@ impl Error {
                 let names: Vec<_> = names.split(',').map(header).collect();
                 [field("Header", &names.join(","))]
                     .into_iter()
-                    .chain(reason.iter().map(|reason| field("additionalMessage", reason)))
+                    .chain(
+                        reason
+                            .iter()
+                            .map(|reason| field("additionalMessage", &dialect.sentence(reason))),
+                    )
                     .collect()
             }
             Self::InvalidArgument { argument, value, .. } => {

@@ -149,6 +149,12 @@ pub enum Error {
         /// Milliseconds that the two may be apart.
         most_millis: i64,
     },
+    /// A presigned URL of the older scheme whose end is no number of seconds.
+    #[error("Invalid date (should be seconds since epoch): {value}")]
+    InvalidExpires {
+        /// The value that was sent.
+        value: String,
+    },
     /// A presigned URL whose time is over.
     #[error("Request has expired")]
     RequestExpired {
@@ -160,8 +166,15 @@ pub enum Error {
         server_time: String,
     },
     /// A presigned URL from the future.
-    #[error("Request is not valid yet")]
-    RequestNotYetValid,
+    #[error("Request is not yet valid")]
+    RequestNotYetValid {
+        /// The time that it names, in milliseconds since 1970.
+        from_millis: i64,
+        /// The end of its validity, RFC 3339.
+        expires: String,
+        /// The time here, RFC 3339.
+        server_time: String,
+    },
     /// Headers of the service that the signature does not cover.
     #[error("There were headers present in the request which were not signed")]
     HeadersNotSigned {

@@ -34,7 +34,9 @@ impl Coded for Error {
             Self::InvalidToken => Row::of(400, "InvalidToken"),
             Self::ExpiredToken => Row::of(400, "ExpiredToken"),
             Self::RequestTimeTooSkewed { .. } => Row::of(403, "RequestTimeTooSkewed"),
-            Self::RequestExpired { .. } | Self::RequestNotYetValid => Row::of(403, "AccessDenied"),
+            Self::InvalidExpires { .. }
+            | Self::RequestExpired { .. }
+            | Self::RequestNotYetValid { .. } => Row::of(403, "AccessDenied"),
             Self::HeadersNotSigned { .. } => Row::of(403, "AccessDenied"),
             Self::MissingContentSha256 => Row::of(400, "InvalidRequest"),
             Self::InvalidContentSha256 { .. } => Row::of(400, "InvalidArgument"),

@@ -104,7 +104,7 @@ impl EncryptionRequest {
         if !is_kms && (key.is_some() || fields.has(context::HEADER)) {
             return Err(refused(
                 fields.get(MODE)?.as_deref(),
-                "Server Side Encryption with key-management keys requires HTTP header x-store-server-side-encryption : store:kms",
+                "Server Side Encryption with AWS KMS managed key requires HTTP header x-store-server-side-encryption : store:kms",
             ));
         }
         let context = fields.get(context::HEADER)?;

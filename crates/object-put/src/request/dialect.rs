@@ -113,6 +113,8 @@ pub struct DialectNames {
     pub namespace: &'static str,
     /// Element of an error body that names the access key.
     pub access_key_element: &'static str,
+    /// The element that shows the time that a presigned URL names.
+    pub date_element: &'static str,
     /// Element of an error body that tells how long a URL was valid.
     pub expires_element: &'static str,
     /// `If-Match` on an absent key: spec §3 says 412, the real service 404.
@@ -150,6 +152,7 @@ const STORE: DialectNames = DialectNames {
     second_id_header: "x-store-id-2",
     namespace: "http://store/doc/2006-03-01/",
     access_key_element: "StoreAccessKeyId",
+    date_element: "X-Store-Date",
     expires_element: "X-Store-Expires",
     absent_match_is_not_found: false,
     other_algorithm_is_bad_digest: true,
@@ -184,6 +187,7 @@ const AMZ: DialectNames = DialectNames {
     second_id_header: "x-amz-id-2",
     namespace: "http://s3.amazonaws.com/doc/2006-03-01/",
     access_key_element: "AWSAccessKeyId",
+    date_element: "X-Amz-Date",
     expires_element: "X-Amz-Expires",
     absent_match_is_not_found: true,
     other_algorithm_is_bad_digest: false,
