@@ -224,3 +224,44 @@ async fn documents_whose_loss_would_hurt_come_with_a_digest_and_others_need_none
     let versioning = Draft::new("PUT", "/versioned?versioning", versioning.as_bytes());
     assert_eq!(world.send(&versioning).await.status, 200);
 }
+
+#[tokio::test]
+async fn no_part_of_a_bucket_or_an_object_takes_a_head_and_its_methods_are_told() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for (target, allowed) in [
+        ("/bkt?location", "GET"),
+        ("/bkt?uploads", "POST, GET"),
+        ("/bkt?versioning", "GET, PUT"),
+        ("/bkt?policy", "DELETE, GET, PUT"),
+        ("/bkt?versions", "GET"),
+        ("/nowhere?location", "GET"),
+        ("/bkt/k?acl", "GET, PUT"),
+        ("/bkt/k?tagging", "DELETE, GET, PUT"),
+        ("/bkt/k?uploadId=abc", "DELETE, POST, GET"),
+        ("/bkt/k?location", "GET"),
+    ] {
+        let answer = world.send(&Draft::new("HEAD", target, b"")).await;
+        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{target}");
+    }
+    let both = world.send(&Draft::new("HEAD", "/bkt?acl&versioning", b"")).await;
+    assert_eq!((both.status, both.header("allow")), (400, None));
+    for target in ["/bkt?list-type=2", "/bkt/k?versionId=null", "/bkt/k?partNumber=1"] {
+        let answer = world.send(&Draft::new("HEAD", target, b"")).await;
+        assert!(matches!(answer.status, 200 | 206), "{target}: {}", answer.status);
+    }
+}
+
+#[tokio::test]
+async fn a_key_has_no_listings_of_its_bucket() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for (query, expected) in [
+        ("versions", "There is no such thing as the ?versions sub-resource for a key"),
+        ("uploads", "Key is not expected for the GET method ?uploads subresource"),
+    ] {
+        let answer = world.fetch(&format!("/bkt/k?{query}")).await;
+        let seen = (answer.status, answer.element("Message"));
+        assert_eq!(seen, (400, Some(expected.to_owned())));
+    }
+}

@@ -43,6 +43,7 @@ impl Error {
             Self::MethodNotAllowed { resource: UPLOAD, .. } => {
                 vec![field("allow", &"DELETE, POST, GET")]
             }
+            Self::HeadOfSubresource { allowed } => vec![field("allow", allowed)],
             // An answer to HEAD has no body that could name it.
             Self::AuthorizationHeaderMalformed { region, .. } => {
                 region.iter().map(|region| field("x-store-bucket-region", region)).collect()

@@ -75,6 +75,12 @@ pub enum Error {
         /// The target: SERVICE, BUCKET, OBJECT or [`UPLOAD`].
         resource: &'static str,
     },
+    /// A HEAD of a part of a bucket or an object.
+    #[error("The specified method is not allowed against this resource.")]
+    HeadOfSubresource {
+        /// The methods that the part takes, comma-separated.
+        allowed: String,
+    },
     /// An operation of the wider API that is not there.
     #[error("{operation} is not implemented")]
     OperationNotImplemented {

@@ -16,7 +16,9 @@ impl Coded for Error {
             Self::InvalidUri => Row::of(400, "InvalidURI"),
             Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
             Self::HeaderSectionTooLarge { .. } => Row::of(400, "RequestHeaderSectionTooLarge"),
-            Self::MethodNotAllowed { .. } => Row::of(405, "MethodNotAllowed"),
+            Self::MethodNotAllowed { .. } | Self::HeadOfSubresource { .. } => {
+                Row::of(405, "MethodNotAllowed")
+            }
             Self::OperationNotImplemented { .. } | Self::ParameterNotImplemented { .. } => {
                 Row::of(501, "NotImplemented")
             }

@@ -76,6 +76,20 @@ pub enum Run {
     NotImplemented,
 }
 
+impl Run {
+    /// Tells whether it stores a part of an object.
+    #[must_use]
+    pub const fn is_of_part(&self) -> bool {
+        matches!(self, Self::Upload(BodySource::PartOfRequest | BodySource::PartOfObject))
+    }
+
+    /// Tells whether it stores the body of its request as it streams by.
+    #[must_use]
+    pub const fn is_of_stream(&self) -> bool {
+        matches!(self, Self::Upload(BodySource::Request | BodySource::PartOfRequest))
+    }
+}
+
 /// The source of the body of a new object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodySource {

@@ -5,11 +5,17 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, UPLOAD};
-use crate::operation::table::is_selector;
+use crate::operation::table::{is_selector, methods_of};
 use crate::operation::{Operation, Run};
 use crate::request::dialect::sigv2;
 use crate::request::location::Target;
 use crate::request::query::Query;
+
+/// Listings of a bucket, which a read of a key is not answered with, nor with the object, and what the real service says there.
+const NOT_OF_KEYS: [(&str, &str); 2] = [
+    ("versions", "There is no such thing as the ?versions sub-resource for a key"),
+    ("uploads", "Key is not expected for the GET method ?uploads subresource"),
+];
 
 /// Parameters of signatures of the older scheme.
 const OF_SIGNATURES: [&str; 3] = [sigv2::ACCESS_KEY, "Signature", "Expires"];
@@ -25,10 +31,11 @@ const TAKEN: &[(&[&str], &[&str])] = &[
 const NUMBER: &str = "partNumber";
 const VERSION: &str = "versionId";
 
-/// Refuses parameters that choose an operation each. They are named in the order of their letters, as in the real service.
+/// Refuses parameters that choose an operation each, named in the order of their letters, and one with HEAD, which no part of a bucket or an
+/// object takes: both as in the real service.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`].
+/// [`Error::InvalidArgument`]; [`Error::HeadOfSubresource`].
 pub fn check_selectors(method: &str, query: &Query) -> Result<(), Error> {
     let chosen: BTreeSet<_> = query.names().filter(|name| is_selector(name)).collect();
     match chosen.first() {
@@ -38,18 +45,25 @@ pub fn check_selectors(method: &str, query: &Query) -> Result<(), Error> {
             let reason = format!("Conflicting query string parameters: {names}");
             Err(Error::argument("ResourceType", Some(first), reason))
         }
+        Some(first) if method == "HEAD" => {
+            Err(Error::HeadOfSubresource { allowed: methods_of(first) })
+        }
         _ => Ok(()),
     }
 }
 
-/// Refuses the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own
+/// Refuses a listing of a bucket in a read of a key, and the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own
 /// or a header's.
 ///
 /// # Errors
-/// [`Error::ParameterNotImplemented`], which names it; as in the real service [`Error::InvalidArgument`] for a version of an object; of the
+/// [`Error::InvalidRequest`] for a listing; [`Error::ParameterNotImplemented`], which names it; as in the real service [`Error::InvalidArgument`] for a version of an object; of the
 /// number of a part and the upload that it belongs to [`Error::InvalidArgument`] for the one without the other,
 /// [`Error::MethodNotAllowed`] for the other without the one.
 pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), Error> {
+    if operation.name == "GetObject" {
+        let found = NOT_OF_KEYS.iter().find(|(listing, _)| query.has(listing));
+        return found.map_or(Ok(()), |(_, reason)| Err(Error::request(*reason)));
+    }
     if !matches!(method, "PUT" | "POST" | "DELETE") || matches!(operation.run, Run::NotImplemented)
     {
         return Ok(());

@@ -270,6 +270,16 @@ pub fn is_selector(parameter: &str) -> bool {
         && first.any(|marker| marker == parameter)
 }
 
+/// The methods that a part of a bucket or an object takes, named by its parameter, in the order in which the real service tells them. What takes
+/// another parameter beside it, as a part of an upload does its number, is none of them.
+#[must_use]
+pub fn methods_of(selector: &str) -> String {
+    let takes = |row: &&Operation| row.markers().next() == Some(selector) && !row.run.is_of_part();
+    let methods: Vec<_> = OPERATIONS.iter().filter(takes).map(|row| row.method).collect();
+    let told = ["DELETE", "POST", "GET", "PUT"].into_iter();
+    Vec::from_iter(told.filter(|method| methods.contains(method))).join(", ")
+}
+
 /// Tells whether a row is for a request.
 fn is_meant(
     row: &Operation,
