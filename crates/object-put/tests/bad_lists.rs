@@ -265,3 +265,14 @@ async fn a_key_has_no_listings_of_its_bucket() {
         assert_eq!(seen, (400, Some(expected.to_owned())));
     }
 }
+
+#[tokio::test]
+async fn a_header_that_no_parameter_replaces_is_named() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    let answer = world.fetch("/bkt/k?response-content-md5=abc").await;
+    assert_eq!((answer.status, answer.element("Code").as_deref()), (400, Some("InvalidArgument")));
+    let named = ["ArgumentName", "ArgumentValue"].map(|name| answer.element(name).unwrap());
+    assert_eq!(named, ["response-content-md5", "abc"]);
+    assert_eq!(world.fetch("/bkt/k?response-content-md5=").await.status, 200);
+}

@@ -278,6 +278,16 @@ fn with_checksum_of_part(reply: Reply, data: &ObjectData, part: &ListedPart) -> 
 
 /// The headers that query parameters replace, and their values.
 fn overrides(call: &ReadCall<'_>) -> Result<Vec<(&'static str, String)>, Error> {
+    let is_other = |name: &str| {
+        name.starts_with("response-") && !OVERRIDES.iter().any(|(own, _)| *own == name)
+    };
+    let mut others = call.query.iter().filter(|(name, value)| is_other(name) && !value.is_empty());
+    if let Some((name, value)) = others.next() {
+        let reason = format!(
+            "{name} is not in the set of overridable response headers. Please refer to the S3 API documentation for a complete list of overridable response headers."
+        );
+        return Err(Error::argument(name.to_owned(), Some(value), reason));
+    }
     let mut replaced = Vec::new();
     for (parameter, header) in OVERRIDES {
         let Some(value) = call.query.get(parameter).filter(|value| !value.is_empty()) else {
