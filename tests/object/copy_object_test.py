@@ -30,7 +30,7 @@ class Sources(Suite):
         for source, message in (
             ("no-slash", "Invalid copy source object key"),
             (f"{name}/", "Invalid copy source object key"),
-            ("", "Invalid copy source object key"),
+            ("", "Invalid copy source bucket name"),
             (f"{name}/%zz", "Invalid copy source encoding."),
             (f"{name}/a%", "Invalid copy source encoding."),
             ("my-buc@k&()t/obj", "Invalid copy source bucket name"),

@@ -276,3 +276,25 @@ async fn a_header_that_no_parameter_replaces_is_named() {
     assert_eq!(named, ["response-content-md5", "abc"]);
     assert_eq!(world.fetch("/bkt/k?response-content-md5=").await.status, 200);
 }
+
+#[tokio::test]
+async fn chunks_that_nobody_signed_are_those_of_objects_alone() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    let tags = b"<Tagging><TagSet/></Tagging>";
+    let framed = format!("{:x}\r\n{}\r\n0\r\n\r\n", tags.len(), String::from_utf8_lossy(tags));
+    for (method, target, body) in [
+        ("PUT", "/bkt/k?tagging", framed.as_bytes()),
+        ("GET", "/bkt/k", b""),
+        ("DELETE", "/bkt/k", b""),
+    ] {
+        let draft = Draft::new(method, target, body)
+            .with("x-store-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
+            .with("x-store-decoded-content-length", tags.len().to_string());
+        let answer = world.send(&draft).await;
+        let expected = "The value of x-amz-content-sha256 header is invalid.";
+        let seen = (answer.status, answer.element("Message"));
+        assert_eq!(seen, (400, Some(expected.to_owned())), "{method} {target}");
+    }
+    assert_eq!(world.fetch("/bkt/k").await.status, 200);
+}

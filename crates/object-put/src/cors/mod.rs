@@ -108,8 +108,7 @@ impl CorsRule {
             },
         };
         let is_negative = rule.max_age_seconds.is_some_and(i32::is_negative);
-        let names_nobody = rule.origins.is_empty() || rule.origins.iter().any(String::is_empty);
-        if names_nobody || rule.methods.is_empty() || is_negative {
+        if rule.origins.is_empty() || rule.methods.is_empty() || is_negative {
             return Err(Error::MalformedXml);
         }
         if rule.id.as_ref().is_some_and(|id| id.chars().count() > ID_CHARACTERS_MAX) {
@@ -324,8 +323,6 @@ mod tests {
         assert_eq!(rules("<CORSRule><AllowedMethod>GET</AllowedMethod></CORSRule>"), malformed);
         assert_eq!(rules(&rule("*", "GET", "<MaxAgeSeconds>x</MaxAgeSeconds>")), malformed);
         assert_eq!(rules(&rule("*", "GET", "<MaxAgeSeconds>-1</MaxAgeSeconds>")), malformed);
-        assert_eq!(rules(&rule("", "GET", "")), malformed);
-        assert_eq!(rules(&rule("*", "GET", "<AllowedOrigin/>")), malformed);
         assert_eq!(rules(&(rule("*", "GET", "") + "x")), malformed);
         assert_eq!(rules(&rule("*", "GET", "").repeat(101)), malformed);
         for wrong in [
@@ -340,6 +337,14 @@ mod tests {
         ] {
             assert!(matches!(rules(&wrong), Err(Error::InvalidRequest { .. })), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_rule_for_an_empty_origin_is_kept_and_allows_none() {
+        let kept = rules(&rule("", "GET", "")).unwrap();
+        assert!(kept.document("n").contains("<AllowedOrigin></AllowedOrigin>"));
+        let request = CorsRequest { origin: "http://a.example", method: "GET", headers: "" };
+        assert_eq!(kept.headers(&request), None);
     }
 
     #[test]

@@ -177,6 +177,9 @@ impl CopySource {
         // The real service names the header where its value would stand.
         let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
         let no_key = || invalid("Invalid copy source object key");
+        if header.is_empty() {
+            return Err(invalid("Invalid copy source bucket name"));
+        }
         let (path, query) = match split_version(header) {
             Some((path, version)) => (path, format!("versionId={version}")),
             None => (header, String::new()),

@@ -344,6 +344,7 @@ impl ObjectPut {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
+        check_framing(request)?;
         let reply = match request.operation.run {
             Run::Read(handler) => {
                 // A read has no use for a body, but a broken one is refused all the same.
@@ -594,6 +595,16 @@ fn read_head<'r>(head: &'r Head, query: &Query, default: Dialect) -> Result<Fiel
     let fields = Fields::of(entries);
     let dialect = Dialect::of(fields.iter(), query.names())?;
     Ok(fields.in_dialect(dialect.unwrap_or(default)))
+}
+
+/// Checks that chunks which nobody signed are those of an object or of a part: the real service takes them for no other body.
+fn check_framing(request: &ParsedRequest<'_>) -> Result<(), Error> {
+    match request.verified.payload {
+        Payload::UnsignedTrailer if !request.operation.run.is_of_stream() => {
+            Err(Error::request("The value of x-store-content-sha256 header is invalid."))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that a document which must come with a digest does.
