@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
+use object_put::request::dialect::Dialect;
 use object_put::store::tables::UPLOAD_PARTS;
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::{Blobs as _, MemoryBlobs};
@@ -219,6 +220,9 @@ async fn documents_whose_loss_would_hurt_come_with_a_digest_and_others_need_none
     }
     let tags = Draft::new("PUT", "/bkt/k?tagging", TAGS.as_bytes());
     assert_eq!(world.send(&tags).await.status, 200);
+    let tags = Draft::new("PUT", "/bkt?tagging", TAGS.as_bytes()).speaking(Dialect::Store);
+    let answer = world.send(&tags).await;
+    assert_eq!(answer.status, 204, "the specification asks for none: {}", answer.text());
     let versioning =
         "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>";
     let versioning = Draft::new("PUT", "/versioned?versioning", versioning.as_bytes());

@@ -130,6 +130,17 @@ pub enum StepOutcome {
     Done(Reply),
 }
 
+/// Whether a document must come with a digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DigestNeed {
+    /// It may.
+    Optional,
+    /// It must in the dialect of the real service, which asks for one; the specification does not.
+    OfRealService,
+    /// It must in both dialects.
+    Required,
+}
+
 /// One row of the table.
 #[derive(Debug)]
 pub struct Operation {
@@ -147,8 +158,8 @@ pub struct Operation {
     pub needs_bucket: bool,
     /// True if it says what an object is beside its bytes: its list and its tags need permissions of their own.
     pub sets_properties: bool,
-    /// True if its document must come with a digest: a Content-MD5, or a checksum.
-    pub needs_digest: bool,
+    /// Whether its document must come with a digest: a Content-MD5, or a checksum.
+    pub digest: DigestNeed,
     /// The round trips to a store on another machine that a request costs at most, but for those of [`Operation::largest`].
     pub round_trips: RoundTrips,
     /// The cost of the largest request, where that is done in steps, and what makes it the largest.

@@ -8,8 +8,9 @@ use crate::operation::Run::{
     Begin, Complete, Form, NotImplemented, Read, Session, Steps, Upload, Write,
 };
 use crate::operation::{
-    BodySource, Operation, Run, additions, bucket, bucket_config, delete_object, get_object,
-    list_buckets, list_objects, multipart, not_configured, object_config, restore_object,
+    BodySource, DigestNeed, Operation, Run, additions, bucket, bucket_config, delete_object,
+    get_object, list_buckets, list_objects, multipart, not_configured, object_config,
+    restore_object,
 };
 use crate::request::dialect::DIRECTORY_SERVICE;
 use crate::request::fields::Fields;
@@ -33,7 +34,7 @@ const fn service(
         permission,
         needs_bucket: false,
         sets_properties: false,
-        needs_digest: false,
+        digest: DigestNeed::Optional,
         round_trips: RoundTrips::of(reads, commits),
         largest: None,
         run,
@@ -81,10 +82,16 @@ const fn with_properties(operation: Operation) -> Operation {
     Operation { sets_properties: true, ..operation }
 }
 
-/// A row whose document must come with a digest.
+/// A row whose document must come with a digest where the real service asks for one.
 const fn with_digest(operation: Operation) -> Operation {
-    Operation { needs_digest: true, ..operation }
+    Operation { digest: DigestNeed::OfRealService, ..operation }
 }
+
+/// The row that deletes many: a key that the way changed would take another object.
+const DELETE_OBJECTS: Operation = Operation {
+    digest: DigestNeed::Required,
+    ..bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1))
+};
 
 /// A row of what is done in steps: its largest request costs so many reads and commits.
 const fn largest(
@@ -184,7 +191,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions), (6, 0)),
     bucket("ListObjectsV2", "GET", LISTING_FORM, "store:ListBucket", Read(list_objects::objects_v2), (3, 0)),
     // Each key is looked at by itself.
-    largest(with_digest(bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects), (3, 1))), (22, 20), "1,000 keys"),
+    largest(DELETE_OBJECTS, (22, 20), "1,000 keys"),
     bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented, (0, 0)),
     bucket("PostObject", "POST", "", "store:PutObject", Form, (6, 1)),
     // Buckets themselves.

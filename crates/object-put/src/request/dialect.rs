@@ -117,6 +117,8 @@ pub struct DialectNames {
     pub date_element: &'static str,
     /// Element of an error body that tells how long a URL was valid.
     pub expires_element: &'static str,
+    /// True if documents of settings come with a digest of themselves.
+    pub documents_need_digest: bool,
     /// `If-Match` on an absent key: spec §3 says 412, the real service 404.
     pub absent_match_is_not_found: bool,
     /// A checksum of another algorithm than the one named: spec §7 says BadDigest, the real service InvalidRequest.
@@ -154,6 +156,7 @@ const STORE: DialectNames = DialectNames {
     access_key_element: "StoreAccessKeyId",
     date_element: "X-Store-Date",
     expires_element: "X-Store-Expires",
+    documents_need_digest: false,
     absent_match_is_not_found: false,
     other_algorithm_is_bad_digest: true,
 };
@@ -189,6 +192,7 @@ const AMZ: DialectNames = DialectNames {
     access_key_element: "AWSAccessKeyId",
     date_element: "X-Amz-Date",
     expires_element: "X-Amz-Expires",
+    documents_need_digest: true,
     absent_match_is_not_found: true,
     other_algorithm_is_bad_digest: false,
 };

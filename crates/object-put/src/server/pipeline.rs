@@ -25,7 +25,9 @@ use crate::body::customer_key;
 use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
 use crate::operation::table::{is_subresource, route};
-use crate::operation::{Call, Operation, Progress, Read, Reply, Run, Step, StepOutcome};
+use crate::operation::{
+    Call, DigestNeed, Operation, Progress, Read, Reply, Run, Step, StepOutcome,
+};
 use crate::operation::{
     access_point, directory_bucket, object_config, parameters, request_payer, session, strict,
 };
@@ -609,10 +611,12 @@ fn check_framing(request: &ParsedRequest<'_>) -> Result<(), Error> {
 
 /// Checks that a document which must come with a digest does.
 fn check_digest(request: &ParsedRequest<'_>) -> Result<(), Error> {
-    match request.operation.needs_digest {
-        true => body_headers::check_digest(&request.fields),
-        false => Ok(()),
-    }
+    let is_needed = match request.operation.digest {
+        DigestNeed::Optional => false,
+        DigestNeed::OfRealService => request.fields.dialect().names().documents_need_digest,
+        DigestNeed::Required => true,
+    };
+    if is_needed { body_headers::check_digest(&request.fields) } else { Ok(()) }
 }
 
 /// The body of an operation that takes a document.
