@@ -130,7 +130,7 @@ pub enum StepOutcome {
     Done(Reply),
 }
 
-/// Whether a document must come with a digest.
+/// The need of a document for a digest of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DigestNeed {
     /// It may.
@@ -158,7 +158,7 @@ pub struct Operation {
     pub needs_bucket: bool,
     /// True if it says what an object is beside its bytes: its list and its tags need permissions of their own.
     pub sets_properties: bool,
-    /// Whether its document must come with a digest: a Content-MD5, or a checksum.
+    /// The need of its document for a digest: a Content-MD5, or a checksum.
     pub digest: DigestNeed,
     /// The round trips to a store on another machine that a request costs at most, but for those of [`Operation::largest`].
     pub round_trips: RoundTrips,

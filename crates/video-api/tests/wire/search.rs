@@ -1,4 +1,4 @@
-//! What a search finds by when a thing was published.
+//! Searches by the moments at which things were published.
 
 use serde_json::json;
 

@@ -327,7 +327,7 @@ fn file_details(head: &Video) -> Value {
     details
 }
 
-/// What was found out about a file; `None` where `processingDetails` says that there is nothing.
+/// The findings about a file; `None` where `processingDetails` says that there is nothing.
 fn suggestions(head: &Video) -> Option<Value> {
     let error = head.failure.and_then(ProbeFailure::processing_error)?;
     Some(json!({"processingErrors": [error]}))
