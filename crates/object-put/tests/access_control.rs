@@ -26,7 +26,7 @@ async fn done(world: &World, draft: Draft) -> Answer {
 
 async fn put_policy(world: &World, bucket: &str, statement: &str) {
     let document = format!(r#"{{"Version": "2012-10-17", "Statement": [{{{statement}}}]}}"#);
-    done(world, Draft::put(&format!("/{bucket}?policy"), document.as_bytes())).await;
+    done(world, Draft::document(&format!("/{bucket}?policy"), document.as_bytes())).await;
 }
 
 fn delete_objects(bucket: &str, body: &str) -> Draft {
@@ -47,11 +47,11 @@ async fn a_public_acl_that_is_ignored_lets_nobody_in_and_does_not_shut_its_owner
     let world = World::new(NOW).await;
     done(&world, Draft::put("/bkt/mine", b"1").with("x-store-acl", "public-read")).await;
     let put = Draft::put("/bkt/theirs", b"1").with("x-store-acl", "public-read");
-    done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
+    done(&world, Draft::document("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
     done(&world, Draft { key: OTHER, ..put }).await;
     assert_eq!(anonymous(&world, "GET", "/bkt/mine").await, 200);
     let block = b"<PublicAccessBlockConfiguration><IgnorePublicAcls>true</IgnorePublicAcls></PublicAccessBlockConfiguration>";
-    done(&world, Draft::put("/bkt?publicAccessBlock", block)).await;
+    done(&world, Draft::document("/bkt?publicAccessBlock", block)).await;
     for (key, target, status) in [
         (OWNER, "/bkt/mine", 200),
         (OTHER, "/bkt/mine", 403),
@@ -96,7 +96,7 @@ async fn a_policy_lets_nobody_read_what_another_account_owns_and_can_deny_it() {
 async fn who_may_read_a_bucket_by_its_acl_sees_its_uploads_too() {
     let world = World::new(NOW).await;
     for (list, status) in [("private", 403), ("public-read", 200)] {
-        done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", list)).await;
+        done(&world, Draft::document("/bkt?acl", b"").with("x-store-acl", list)).await;
         for query in ["uploads", "versions", "list-type=2"] {
             let target = format!("/bkt?{query}");
             assert_eq!(anonymous(&world, "GET", &target).await, status, "{list} {query}");
@@ -195,7 +195,7 @@ async fn a_policy_sees_the_tags_that_a_document_brings() {
             let document = format!(
                 "<Tagging><TagSet><Tag><Key>{key}</Key><Value>{value}</Value></Tag></TagSet></Tagging>"
             );
-            let draft = Draft::put("/enforced/k?tagging", document.as_bytes());
+            let draft = Draft::document("/enforced/k?tagging", document.as_bytes());
             let answer = world.send(&Draft { key: OTHER, ..draft }).await;
             assert_eq!(answer.status, status, "{condition} {key}: {}", answer.text());
         }
@@ -306,11 +306,11 @@ async fn a_part_cannot_choose_its_encryption() {
 async fn where_acls_count_for_nothing_all_belongs_to_the_owner_of_the_bucket() {
     let world = World::new(NOW).await;
     let (main, other) = ("main", "other");
-    done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
+    done(&world, Draft::document("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
     let put = Draft::put("/bkt/k", b"1").with("x-store-acl", "public-read");
     done(&world, Draft { key: OTHER, ..put }).await;
     done(&world, by(OTHER, "POST", "/bkt/k?uploads")).await;
-    done(&world, Draft::put("/bkt?acl", b"").with("x-store-acl", "private")).await;
+    done(&world, Draft::document("/bkt?acl", b"").with("x-store-acl", "private")).await;
     for (ownership, owner, of_owner, of_other, of_anyone) in [
         ("ObjectWriter", other, 403, 200, 200),
         ("BucketOwnerEnforced", main, 200, 403, 403),
@@ -320,7 +320,7 @@ async fn where_acls_count_for_nothing_all_belongs_to_the_owner_of_the_bucket() {
         let rule = format!(
             "<OwnershipControls><Rule><ObjectOwnership>{ownership}</ObjectOwnership></Rule></OwnershipControls>"
         );
-        done(&world, Draft::put("/bkt?ownershipControls", rule.as_bytes())).await;
+        done(&world, Draft::document("/bkt?ownershipControls", rule.as_bytes())).await;
         let list = by(OWNER, "GET", "/bkt/k?acl");
         let answer = world.send(&list).await;
         assert_eq!(answer.status, of_owner, "{ownership}");

@@ -126,7 +126,7 @@ async fn a_bucket_that_is_not_there_costs_no_more_than_one_that_is() {
 async fn rules_for_other_origins_are_those_of_the_place_that_the_request_was_led_to() {
     let world = World::new(NOW).await;
     const RULES: &[u8] = b"<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>";
-    assert_eq!(world.send(&Draft::put("/enforced?cors", RULES)).await.status, 200);
+    assert_eq!(world.send(&Draft::document("/enforced?cors", RULES)).await.status, 200);
     let host = "everybody-111122223333.localhost";
     let is_allowed = async |draft: Draft| {
         let answer = world.send(&draft.with("origin", "http://a")).await;
@@ -206,7 +206,7 @@ async fn both_policies_must_let_a_request_through() {
             r#"{{"Statement": [{{"Effect": "Allow", "Principal": "*", "Action": "s3:*",
                 "Resource": ["arn:aws:s3:::enforced", "arn:aws:s3:::enforced/*"], "Condition": {condition}}}]}}"#
         );
-        let answer = world.send(&Draft::put("/enforced?policy", policy.as_bytes())).await;
+        let answer = world.send(&Draft::document("/enforced?policy", policy.as_bytes())).await;
         assert_eq!(answer.status, 204, "{}", answer.text());
         assert_eq!(world.send(&of_other("GET", "/open/k")).await.status, 200, "{condition}");
         assert_eq!(world.send(&of_other("PUT", "/open/k")).await.status, 200, "{condition}");

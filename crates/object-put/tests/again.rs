@@ -125,7 +125,7 @@ async fn whatever_is_changed_in_between_the_answer_is_that_of_a_service_which_ne
         ("nothing", None),
         ("an overwrite", Some(put(KEY, "second").with("x-store-acl", "public-read"))),
         ("tags", Some(put("/bkt/key?tagging", tags))),
-        ("rules", Some(put("/bkt?lifecycle", lifecycle))),
+        ("rules", Some(Draft::document("/bkt?lifecycle", lifecycle.as_bytes()))),
         ("their end", Some(delete("/bkt?lifecycle"))),
         ("a block", Some(put("/bkt?publicAccessBlock", block))),
         ("its end", Some(delete("/bkt?publicAccessBlock"))),
@@ -156,7 +156,7 @@ async fn a_policy_that_looks_at_what_passes_is_asked_each_time() {
     let by = |agent: &str| Draft::new("GET", KEY, b"").with("user-agent", agent);
     let reads = [by("good"), by("bad"), by("good")];
     assert_eq!(bench.check(&reads, "nothing").await, [200, 200, 200]);
-    bench.done(Draft::put("/bkt?policy", policy.as_bytes())).await;
+    bench.done(Draft::document("/bkt?policy", policy.as_bytes())).await;
     assert_eq!(bench.check(&reads, "a policy").await, [200, 403, 200]);
     bench.done(Draft::new("DELETE", "/bkt?policy", b"")).await;
     assert_eq!(bench.check(&reads, "its end").await, [200, 200, 200]);

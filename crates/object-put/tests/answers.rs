@@ -84,7 +84,7 @@ async fn documents_about_rights_have_each_element_once_and_no_other() {
             std::iter::once((taken, 200)).chain(refused.into_iter().map(|own| (own, 400)))
         {
             let answer =
-                world.send(&Draft::put(&format!("/bkt?{query}"), document.as_bytes())).await;
+                world.send(&Draft::document(&format!("/bkt?{query}"), document.as_bytes())).await;
             assert_eq!(answer.status, status, "{document}: {}", answer.text());
             let code = answer.element("Code").unwrap_or_default();
             assert_eq!(code.starts_with("Malformed"), status == 400, "{code}");
@@ -256,11 +256,11 @@ async fn the_grammar_of_a_list_is_judged_before_the_ownership_of_the_bucket() {
             refused(&answer, 400, code);
         }
     }
-    let both = Draft::put("/enforced?acl", b"")
+    let both = Draft::document("/enforced?acl", b"")
         .with("x-store-acl", "private")
         .with("x-store-grant-read", "id=1");
     refused(&world.send(&both).await, 400, "InvalidRequest");
-    let malformed = Draft::put("/enforced?acl", b"<AccessControlPolicy/>");
+    let malformed = Draft::document("/enforced?acl", b"<AccessControlPolicy/>");
     refused(&world.send(&malformed).await, 400, "MalformedACLError");
 }
 
@@ -269,14 +269,14 @@ async fn a_lock_without_content_is_malformed_before_the_bucket_is_looked_at() {
     let world = World::new(NOW).await;
     world.store("/bkt/k", b"x").await;
     for target in ["/bkt/k?retention", "/bkt/k?legal-hold"] {
-        refused(&world.send(&Draft::put(target, b"")).await, 400, "MalformedXML");
+        refused(&world.send(&Draft::document(target, b"")).await, 400, "MalformedXML");
     }
     refused(
-        &world.send(&Draft::put("/bkt/k?legal-hold", b"<LegalHold/>")).await,
+        &world.send(&Draft::document("/bkt/k?legal-hold", b"<LegalHold/>")).await,
         400,
         "MalformedXML",
     );
-    let hold = Draft::put("/bkt/k?legal-hold", b"<LegalHold><Status>ON</Status></LegalHold>");
+    let hold = Draft::document("/bkt/k?legal-hold", b"<LegalHold><Status>ON</Status></LegalHold>");
     refused(&world.send(&hold).await, 400, "InvalidRequest");
     let bypass =
         Draft::new("POST", "/bkt?delete", b"<Delete><Object><Key>k</Key></Object></Delete>")
@@ -315,7 +315,7 @@ async fn a_body_that_the_default_of_a_bucket_locks_comes_with_a_digest_as_any_th
     };
     let (free, asked) = ((200, 200, 200), (400, 200, 200));
     assert_eq!(statuses(["/locked/k", &begun, &held]).await, [free, free, asked]);
-    assert_eq!(world.send(&Draft::put("/locked?object-lock", default)).await.status, 200);
+    assert_eq!(world.send(&Draft::document("/locked?object-lock", default)).await.status, 200);
     assert_eq!(statuses(["/locked/k", &begun, &held]).await, [asked, asked, asked]);
     for target in ["/locked/copy", &begun] {
         let copy = Draft::put(target, b"").with("x-store-copy-source", "/locked/k");
@@ -327,7 +327,7 @@ async fn a_body_that_the_default_of_a_bucket_locks_comes_with_a_digest_as_any_th
 async fn tags_without_a_set_are_none() {
     let world = World::new(NOW).await;
     world.send(&Draft::put("/bkt/k", b"x").with("x-store-tagging", "a=1")).await;
-    assert_eq!(world.send(&Draft::put("/bkt/k?tagging", b"<Tagging/>")).await.status, 200);
+    assert_eq!(world.send(&Draft::document("/bkt/k?tagging", b"<Tagging/>")).await.status, 200);
     assert_eq!(world.fetch("/bkt/k").await.header("x-amz-tagging-count"), None);
 }
 
@@ -350,8 +350,8 @@ async fn the_least_size_of_transitions_is_kept() {
         (None, "all_storage_classes_128K"),
         (Some("varies_by_storage_class"), "varies_by_storage_class"),
     ] {
-        let mut draft =
-            Draft::put("/bkt?lifecycle", rules).with("x-store-sdk-checksum-algorithm", "CRC32");
+        let mut draft = Draft::document("/bkt?lifecycle", rules)
+            .with("x-store-sdk-checksum-algorithm", "CRC32");
         draft = draft.with("x-store-checksum-crc32", crc32(rules));
         if let Some(value) = value {
             draft = draft.with(NAME, value);
@@ -362,7 +362,7 @@ async fn the_least_size_of_transitions_is_kept() {
         assert_eq!(answer.header("x-amz-transition-default-minimum-object-size"), Some(shown));
     }
     refused(
-        &world.send(&Draft::put("/bkt?lifecycle", rules).with(NAME, "other")).await,
+        &world.send(&Draft::document("/bkt?lifecycle", rules).with(NAME, "other")).await,
         400,
         "InvalidRequest",
     );
@@ -432,11 +432,11 @@ async fn new_buckets_block_public_access_unless_they_are_told_otherwise() {
     let blocking = service::SEED.replace("\"publicAccessBlock\": false,", "");
     let world = world_of(|builder| builder, &blocking).await;
     refused(
-        &world.send(&Draft::put("/bkt?acl", b"").with("x-store-acl", "public-read")).await,
+        &world.send(&Draft::document("/bkt?acl", b"").with("x-store-acl", "public-read")).await,
         403,
         "AccessDenied",
     );
-    refused(&world.send(&Draft::put("/bkt?policy", POLICY)).await, 403, "AccessDenied");
+    refused(&world.send(&Draft::document("/bkt?policy", POLICY)).await, 403, "AccessDenied");
     let block = world.fetch("/bkt?publicAccessBlock").await;
     assert_eq!(block.element("RestrictPublicBuckets").as_deref(), Some("true"), "{}", block.text());
     // What the seed file calls public is.
@@ -452,12 +452,12 @@ async fn new_buckets_block_public_access_unless_they_are_told_otherwise() {
     assert_eq!(world.fetch("/new-one?publicAccessBlock").await.status, 200);
     // The block goes, and the bucket may become public.
     assert_eq!(world.send(&Draft::new("DELETE", "/bkt?publicAccessBlock", b"")).await.status, 204);
-    assert_eq!(world.send(&Draft::put("/bkt?policy", POLICY)).await.status, 204);
+    assert_eq!(world.send(&Draft::document("/bkt?policy", POLICY)).await.status, 204);
     for world in [
         world_of(|builder| builder.public_access_block(false), &blocking).await,
         world_of(|builder| builder, service::SEED).await,
     ] {
-        assert_eq!(world.send(&Draft::put("/bkt?policy", POLICY)).await.status, 204);
+        assert_eq!(world.send(&Draft::document("/bkt?policy", POLICY)).await.status, 204);
         assert_eq!(world.send(&public).await.status, 200);
     }
 }
@@ -468,7 +468,7 @@ async fn rules_of_a_bucket_let_pages_of_other_origins_read_every_answer() {
     const RULES: &[u8] = b"<CORSConfiguration><CORSRule><AllowedOrigin>http://a.example</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>PUT</AllowedMethod><AllowedHeader>x-amz-*</AllowedHeader><ExposeHeader>ETag</ExposeHeader></CORSRule></CORSConfiguration>";
     world.store("/open/k", b"x").await;
     refused(&world.fetch("/open?cors").await, 404, "NoSuchCORSConfiguration");
-    assert_eq!(world.send(&Draft::put("/open?cors", RULES)).await.status, 200);
+    assert_eq!(world.send(&Draft::document("/open?cors", RULES)).await.status, 200);
     assert_eq!(
         world.fetch("/open?cors").await.element("AllowedOrigin").as_deref(),
         Some("http://a.example")

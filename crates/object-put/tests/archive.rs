@@ -86,7 +86,7 @@ async fn filled() -> Stores {
     let begun = world.send(&Draft::new("POST", "/bkt/parts?uploads", b"")).await;
     let upload = begun.element("UploadId").unwrap();
     world.store(&format!("/bkt/parts?uploadId={upload}&partNumber=1"), &vec![3; 70_000]).await;
-    world.send(&Draft::put("/bkt?policy", br#"{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::bkt/no"}}"#)).await;
+    world.send(&Draft::document("/bkt?policy", br#"{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::bkt/no"}}"#)).await;
     stores
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
-use object_put::request::dialect::Dialect;
 use object_put::store::tables::UPLOAD_PARTS;
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::{Blobs as _, MemoryBlobs};
@@ -196,109 +195,4 @@ async fn contexts_and_keys_that_are_none_are_refused_and_nothing_is_stored() {
             assert!(service.stored() == before, "{shown}: something is stored");
         }
     }
-}
-
-#[tokio::test]
-async fn documents_whose_loss_would_hurt_come_with_a_digest_and_others_need_none() {
-    let world = World::new(NOW).await;
-    world.store("/bkt/k", b"x").await;
-    const DELETE: &str = "<Delete><Object><Key>k</Key></Object></Delete>";
-    const TAGS: &str = "<Tagging><TagSet/></Tagging>";
-    for (method, target, document) in [
-        ("POST", "/bkt?delete", DELETE),
-        ("PUT", "/bkt?tagging", TAGS),
-        ("PUT", "/bkt?cors", "<CORSConfiguration/>"),
-        ("PUT", "/bkt?lifecycle", "<LifecycleConfiguration/>"),
-        ("PUT", "/bkt?object-lock", "<ObjectLockConfiguration/>"),
-        ("PUT", "/bkt/k?retention", "<Retention/>"),
-        ("PUT", "/bkt/k?legal-hold", "<LegalHold/>"),
-    ] {
-        let answer = world.send(&Draft::new(method, target, document.as_bytes())).await;
-        let message = answer.element("Message").unwrap_or_default();
-        let expected = "Missing required header for this request: Content-MD5 OR x-amz-checksum-*";
-        assert_eq!((answer.status, message.as_str()), (400, expected), "{target}");
-    }
-    let tags = Draft::new("PUT", "/bkt/k?tagging", TAGS.as_bytes());
-    assert_eq!(world.send(&tags).await.status, 200);
-    let tags = Draft::new("PUT", "/bkt?tagging", TAGS.as_bytes()).speaking(Dialect::Store);
-    let answer = world.send(&tags).await;
-    assert_eq!(answer.status, 204, "the specification asks for none: {}", answer.text());
-    let versioning =
-        "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>";
-    let versioning = Draft::new("PUT", "/versioned?versioning", versioning.as_bytes());
-    assert_eq!(world.send(&versioning).await.status, 200);
-}
-
-#[tokio::test]
-async fn no_part_of_a_bucket_or_an_object_takes_a_head_and_its_methods_are_told() {
-    let world = World::new(NOW).await;
-    world.store("/bkt/k", b"x").await;
-    for (target, allowed) in [
-        ("/bkt?location", "GET"),
-        ("/bkt?uploads", "POST, GET"),
-        ("/bkt?versioning", "GET, PUT"),
-        ("/bkt?policy", "DELETE, GET, PUT"),
-        ("/bkt?versions", "GET"),
-        ("/nowhere?location", "GET"),
-        ("/bkt/k?acl", "GET, PUT"),
-        ("/bkt/k?tagging", "DELETE, GET, PUT"),
-        ("/bkt/k?uploadId=abc", "DELETE, POST, GET"),
-        ("/bkt/k?location", "GET"),
-    ] {
-        let answer = world.send(&Draft::new("HEAD", target, b"")).await;
-        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{target}");
-    }
-    let both = world.send(&Draft::new("HEAD", "/bkt?acl&versioning", b"")).await;
-    assert_eq!((both.status, both.header("allow")), (400, None));
-    for target in ["/bkt?list-type=2", "/bkt/k?versionId=null", "/bkt/k?partNumber=1"] {
-        let answer = world.send(&Draft::new("HEAD", target, b"")).await;
-        assert!(matches!(answer.status, 200 | 206), "{target}: {}", answer.status);
-    }
-}
-
-#[tokio::test]
-async fn a_key_has_no_listings_of_its_bucket() {
-    let world = World::new(NOW).await;
-    world.store("/bkt/k", b"x").await;
-    for (query, expected) in [
-        ("versions", "There is no such thing as the ?versions sub-resource for a key"),
-        ("uploads", "Key is not expected for the GET method ?uploads subresource"),
-    ] {
-        let answer = world.fetch(&format!("/bkt/k?{query}")).await;
-        let seen = (answer.status, answer.element("Message"));
-        assert_eq!(seen, (400, Some(expected.to_owned())));
-    }
-}
-
-#[tokio::test]
-async fn a_header_that_no_parameter_replaces_is_named() {
-    let world = World::new(NOW).await;
-    world.store("/bkt/k", b"x").await;
-    let answer = world.fetch("/bkt/k?response-content-md5=abc").await;
-    assert_eq!((answer.status, answer.element("Code").as_deref()), (400, Some("InvalidArgument")));
-    let named = ["ArgumentName", "ArgumentValue"].map(|name| answer.element(name).unwrap());
-    assert_eq!(named, ["response-content-md5", "abc"]);
-    assert_eq!(world.fetch("/bkt/k?response-content-md5=").await.status, 200);
-}
-
-#[tokio::test]
-async fn chunks_that_nobody_signed_are_those_of_objects_alone() {
-    let world = World::new(NOW).await;
-    world.store("/bkt/k", b"x").await;
-    let tags = b"<Tagging><TagSet/></Tagging>";
-    let framed = format!("{:x}\r\n{}\r\n0\r\n\r\n", tags.len(), String::from_utf8_lossy(tags));
-    for (method, target, body) in [
-        ("PUT", "/bkt/k?tagging", framed.as_bytes()),
-        ("GET", "/bkt/k", b""),
-        ("DELETE", "/bkt/k", b""),
-    ] {
-        let draft = Draft::new(method, target, body)
-            .with("x-store-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
-            .with("x-store-decoded-content-length", tags.len().to_string());
-        let answer = world.send(&draft).await;
-        let expected = "The value of x-amz-content-sha256 header is invalid.";
-        let seen = (answer.status, answer.element("Message"));
-        assert_eq!(seen, (400, Some(expected.to_owned())), "{method} {target}");
-    }
-    assert_eq!(world.fetch("/bkt/k").await.status, 200);
 }

@@ -32,7 +32,7 @@ async fn let_other_in(world: &World, condition: &str) {
         r#"{{"Statement": [{{"Effect": "Allow", "Principal": {{"AWS": "444455556666"}}, "Action": "s3express:CreateSession",
             "Resource": "arn:aws:s3express:us-east-1:111122223333:bucket{BUCKET}", "Condition": {condition}}}]}}"#
     );
-    let answer = world.send(&Draft::put(&format!("{BUCKET}?policy"), policy.as_bytes())).await;
+    let answer = world.send(&Draft::document(&format!("{BUCKET}?policy"), policy.as_bytes())).await;
     assert_eq!(answer.status, 204, "{}", answer.text());
 }
 

@@ -356,7 +356,7 @@ async fn the_default_of_a_bucket_takes_what_asks_for_nothing() {
         let text = format!(
             "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>{mode}</SSEAlgorithm>{key}</ApplyServerSideEncryptionByDefault><BucketKeyEnabled>{flag}</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>"
         );
-        Draft::put("/bkt?encryption", text.as_bytes())
+        Draft::document("/bkt?encryption", text.as_bytes())
     };
     let named = "<KMSMasterKeyID>alias/demo</KMSMasterKeyID>";
     is(&world.send(&set("AES256", named, "false")).await, 400, "InvalidArgument", "");
@@ -399,7 +399,7 @@ async fn a_policy_can_demand_a_mode_in_either_vocabulary() {
             r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::bkt/*",
                 "Condition": {{"StringNotEquals": {{"{key}": "{demand}"}}}}}}]}}"#
         );
-        let put = world.send(&Draft::put("/bkt?policy", policy.as_bytes())).await;
+        let put = world.send(&Draft::document("/bkt?policy", policy.as_bytes())).await;
         assert_eq!(put.status, 204, "{}", put.text());
         for dialect in [Dialect::Amz, Dialect::Store] {
             assert_eq!(world.send(&kms("/bkt/k", b"", dialect)).await.status, 200);
@@ -412,7 +412,7 @@ async fn a_policy_can_demand_a_mode_in_either_vocabulary() {
         r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::bkt/*",
             "Condition": {{"StringNotEquals": {{"s3:x-amz-server-side-encryption-aws-kms-key-id": "{own}"}}}}}}]}}"#
     );
-    assert_eq!(world.send(&Draft::put("/bkt?policy", policy.as_bytes())).await.status, 204);
+    assert_eq!(world.send(&Draft::document("/bkt?policy", policy.as_bytes())).await.status, 204);
     for dialect in [Dialect::Amz, Dialect::Store] {
         let named = kms("/bkt/k", b"", dialect).with(KEY, arn(dialect, "111122223333", 1));
         assert_eq!(world.send(&named).await.status, 200);

@@ -147,7 +147,7 @@ async fn an_upload_goes_with_its_bucket() {
 async fn a_rule_ends_an_upload_at_the_midnight_after_its_days() {
     let stores = Uploads::new().await;
     let rules = b"<LifecycleConfiguration><Rule><ID>r</ID><Filter><Prefix>a/</Prefix></Filter><Status>Enabled</Status><AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>";
-    let put = Draft::put("/bkt?lifecycle", rules);
+    let put = Draft::document("/bkt?lifecycle", rules);
     assert_eq!(stores.world.send(&put).await.status, 200);
     let begun = stores.world.send(&Draft::new("POST", "/bkt/a/k?uploads", b"")).await;
     assert_eq!(begun.header("x-amz-abort-rule-id"), Some("r"));

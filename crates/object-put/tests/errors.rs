@@ -25,7 +25,7 @@ fn request_rows() -> Vec<Row> {
         (Error::KeyTooLong { size: 1025, most: 1024 }, 400, "KeyTooLongError", "Your key is too long", "Size=1025 MaxSizeAllowed=1024"),
         (Error::HeaderSectionTooLarge { most: 8192 }, 400, "RequestHeaderSectionTooLarge", "Your request header section exceeds the maximum allowed size.", "MaxSizeAllowed=8192"),
         (Error::MethodNotAllowed { method: text("PATCH"), resource: "OBJECT" }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=PATCH ResourceType=OBJECT"),
-        (Error::HeadOfSubresource { allowed: text("GET") }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", ""),
+        (Error::SubresourceMethodNotAllowed { method: text("PUT"), resource: Some("UPLOAD"), allowed: text("GET") }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=PUT ResourceType=UPLOAD"),
         (Error::OperationNotImplemented { operation: "RenameObject" }, 501, "NotImplemented", "RenameObject is not implemented", ""),
         (Error::ParameterNotImplemented { name: text("legal") }, 501, "NotImplemented", "The query parameter legal implies functionality that is not implemented", "Parameter=legal"),
         (Error::Unknown { name: text("x-amz-foo") }, 400, "InvalidRequest", "x-amz-foo is not a known header or parameter of this operation", ""),

@@ -32,7 +32,8 @@ impl Scene {
     async fn rules(&self, bucket: &str, rules: &str) {
         let body = format!("<LifecycleConfiguration>{rules}</LifecycleConfiguration>");
         let target = format!("/{bucket}?lifecycle");
-        self.world.store(&target, body.as_bytes()).await;
+        let answer = self.world.send(&Draft::document(&target, body.as_bytes())).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
     /// Moves the clock to the midnight that follows so many days, and looks.

@@ -159,7 +159,7 @@ fn requests() -> Vec<(&'static str, Draft)> {
     // The MD5 of what is there.
     let etag = "\"149603e6c03516362a8da23f624db945\"";
     let tagging = b"<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
-    let tagging = Draft::put("/bkt/key?tagging", tagging);
+    let tagging = Draft::document("/bkt/key?tagging", tagging);
     let none = |target: &str| Draft::put(target, b"new").with("if-none-match", "*");
     vec![
         ("put", Draft::put("/bkt/key", b"one")),
@@ -168,7 +168,7 @@ fn requests() -> Vec<(&'static str, Draft)> {
         ("create", none("/bkt/key")),
         ("create another", none("/bkt/new")),
         ("copy", Draft::put("/bkt/new", b"").with("x-store-copy-source", "/bkt/key")),
-        ("acl", Draft::put("/bkt/key?acl", b"").with("x-store-acl", "public-read")),
+        ("acl", Draft::document("/bkt/key?acl", b"").with("x-store-acl", "public-read")),
         ("tagging", tagging),
         ("put a version", Draft::put("/versioned/key", b"one")),
         ("mark", Draft::new("DELETE", "/versioned/key", b"")),

@@ -109,7 +109,7 @@ fn default_of(key: &str) -> Vec<u8> {
 async fn the_key_of_a_bucket_is_the_one_that_its_name_means_to_the_key_service() {
     let (world, _) = world().await;
     for name in [ID.to_owned(), ALIAS.to_owned(), arn(ID)] {
-        let set = world.send(&Draft::put("/bkt?encryption", &default_of(&name))).await;
+        let set = world.send(&Draft::document("/bkt?encryption", &default_of(&name))).await;
         assert_eq!(set.status, 200, "{}", set.text());
         let named = Draft::put("/bkt/k", b"body").with(MODE, "aws:kms").with(KEY, name.clone());
         for put in [Draft::put("/bkt/k", b"body"), named] {

@@ -55,7 +55,7 @@ async fn a_loop_that_deletes_each_page_that_it_lists_empties_a_bucket() {
                     world.store(&format!("/{bucket}/{key}"), b"null").await;
                     written += 1;
                     let status = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
-                    let draft = Draft::put(&format!("/{bucket}?versioning"), status);
+                    let draft = Draft::document(&format!("/{bucket}?versioning"), status);
                     assert_eq!(world.send(&draft).await.status, 200);
                 }
                 for number in 0..5_u8 {
@@ -68,7 +68,7 @@ async fn a_loop_that_deletes_each_page_that_it_lists_empties_a_bucket() {
                 }
                 if bucket == "suspended" {
                     let status = b"<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>";
-                    let draft = Draft::put(&format!("/{bucket}?versioning"), status);
+                    let draft = Draft::document(&format!("/{bucket}?versioning"), status);
                     assert_eq!(world.send(&draft).await.status, 200);
                 }
             }

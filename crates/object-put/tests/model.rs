@@ -492,7 +492,8 @@ impl Bench {
                 let body = format!(
                     "<VersioningConfiguration><Status>{status}</Status></VersioningConfiguration>"
                 );
-                let answer = self.send(Draft::put("/enforced?versioning", body.as_bytes())).await;
+                let answer =
+                    self.send(Draft::document("/enforced?versioning", body.as_bytes())).await;
                 assert_eq!(answer.status, 200, "{}", answer.text());
                 model.versioning = Some(*enabled);
             }

@@ -137,7 +137,7 @@ async fn what_no_bucket_has_is_read_as_never_set_switched_off_and_not_set() {
         ("analytics&id=a", "<AnalyticsConfiguration/>", 501),
         ("replication", "<ReplicationConfiguration/>", 501),
     ] {
-        let answer = world.send(&Draft::put(&format!("/bkt?{query}"), body.as_bytes())).await;
+        let answer = world.send(&Draft::document(&format!("/bkt?{query}"), body.as_bytes())).await;
         assert_eq!(answer.status, status, "{query} {body}: {}", answer.text());
     }
     for (query, status) in [("analytics&id=a", 404), ("metrics&id=a", 404), ("replication", 204)] {

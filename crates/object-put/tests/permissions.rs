@@ -13,7 +13,7 @@ const OTHER: (&str, &str) = ("OTHER", "other");
 const READER: (&str, &str) = ("READER", "reader");
 
 async fn put_policy(world: &World, bucket: &str, document: &str) -> Answer {
-    world.send(&Draft::put(&format!("/{bucket}?policy"), document.as_bytes())).await
+    world.send(&Draft::document(&format!("/{bucket}?policy"), document.as_bytes())).await
 }
 
 /// A policy of one statement on the objects of `bucket`, for everybody.

@@ -103,7 +103,7 @@ impl Bench {
             let target = format!("/enforced?{query}");
             let target = if *query == "object-lock" { "/locked?object-lock" } else { &target };
             if !put.is_empty() {
-                let mut draft = Draft::put(target, body.as_bytes());
+                let mut draft = Draft::document(target, body.as_bytes());
                 if *query == "acl" {
                     draft = draft.with("x-store-acl", "private");
                 }
@@ -158,7 +158,7 @@ impl Bench {
                 .with("x-store-object-attributes", "ETag,ObjectSize");
             self.send("GetObjectAttributes", attributes, "").await;
         }
-        let acl = Draft::put("/bkt/key?acl", b"").with("x-store-acl", "private");
+        let acl = Draft::document("/bkt/key?acl", b"").with("x-store-acl", "private");
         self.send("PutObjectAcl", acl, "").await;
         let tags = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
         self.put("PutObjectTagging", "/bkt/key?tagging", tags).await;
@@ -347,7 +347,7 @@ impl Bench {
         let put = key();
         self.send("PutObject", put, "").await;
         let rules = "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
-        self.put("PutBucketCors", "/open?cors", rules).await;
+        self.send("PutBucketCors", Draft::document("/open?cors", rules.as_bytes()), "").await;
         let head = b"OPTIONS /open/k HTTP/1.1\r\nhost: localhost\r\norigin: http://a\r\naccess-control-request-method: GET\r\n\r\n";
         self.exchange("Preflight", head, "").await;
     }

@@ -154,7 +154,7 @@ async fn named_rows() -> (Case, Vec<(&'static str, Span, Draft)>) {
     let case = Case::new(Mode::Kms).await;
     let id = case.begin("/bkt/open").await;
     case.put_parts("/bkt/open", &id).await;
-    case.world.send(&Draft::put("/bkt?cors", CORS)).await;
+    case.world.send(&Draft::document("/bkt?cors", CORS)).await;
     let parts = || Draft::new("GET", &format!("/bkt/open?uploadId={id}"), b"");
     let object = || Draft::new("GET", KEYS[0], b"");
     let rows = vec![
@@ -236,6 +236,6 @@ async fn rows_that_were_never_checked_are_read_and_checked_once_they_are_written
     };
     assert!(!is_checked(&bucket));
     let enabled = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
-    assert_eq!(case.send(&Draft::put("/bkt?versioning", enabled)).await.status, 200);
+    assert_eq!(case.send(&Draft::document("/bkt?versioning", enabled)).await.status, 200);
     assert!(is_checked(&bucket));
 }

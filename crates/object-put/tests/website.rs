@@ -13,7 +13,7 @@ async fn visit(world: &World, method: &str, path: &str, headers: &str) -> Answer
 
 async fn world() -> World {
     let world = World::new(NOW).await;
-    let answer = world.send(&Draft::put("/open?website", WEBSITE.as_bytes())).await;
+    let answer = world.send(&Draft::document("/open?website", WEBSITE.as_bytes())).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     for (key, text) in [
         ("index.html", "home"),
@@ -109,7 +109,7 @@ async fn a_website_takes_nothing_and_hides_what_is_not_public() {
         ("enforced", 403, "AccessDenied"),
     ] {
         if bucket == "enforced" {
-            world.send(&Draft::put("/enforced?website", WEBSITE.as_bytes())).await;
+            world.send(&Draft::document("/enforced?website", WEBSITE.as_bytes())).await;
             world.store("/enforced/index.html", b"secret").await;
         }
         let answer = world.exchange(page(bucket).as_bytes()).await;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, UPLOAD};
+use crate::error::Error;
 use crate::request::dialect::{CUSTOMER_KEY, Dialect};
 
 /// A field of an error body: element name and text.
@@ -40,10 +40,7 @@ impl Error {
                 .into_iter()
                 .chain([field("allow", &"DELETE"), field("last-modified", modified)])
                 .collect(),
-            Self::MethodNotAllowed { resource: UPLOAD, .. } => {
-                vec![field("allow", &"DELETE, POST, GET")]
-            }
-            Self::HeadOfSubresource { allowed } => vec![field("allow", allowed)],
+            Self::SubresourceMethodNotAllowed { allowed, .. } => vec![field("allow", allowed)],
             // An answer to HEAD has no body that could name it.
             Self::AuthorizationHeaderMalformed { region, .. } => {
                 region.iter().map(|region| field("x-store-bucket-region", region)).collect()
@@ -67,6 +64,10 @@ impl Error {
             Self::MethodNotAllowed { method, resource } => {
                 vec![field("Method", method), field("ResourceType", resource)]
             }
+            Self::SubresourceMethodNotAllowed { method, resource, .. } => [field("Method", method)]
+                .into_iter()
+                .chain(resource.iter().map(|resource| field("ResourceType", resource)))
+                .collect(),
             Self::ParameterNotImplemented { name } => vec![field("Parameter", name)],
             Self::AuthorizationHeaderMalformed { region, .. } => {
                 region.iter().map(|region| field("Region", region)).collect()

@@ -14,9 +14,6 @@ use std::borrow::Cow;
 use triptych_core::blobs::BlobError;
 use triptych_core::kv::StoreError;
 
-/// The target of a request for an upload in parts, in error bodies.
-pub const UPLOAD: &str = "UPLOAD";
-
 /// The texts that a signature check computed, shown to whoever has to find out why theirs differs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SignatureMismatch {
@@ -72,13 +69,17 @@ pub enum Error {
     MethodNotAllowed {
         /// The method of the request.
         method: String,
-        /// The target: SERVICE, BUCKET, OBJECT or [`UPLOAD`].
+        /// The target: SERVICE, BUCKET or OBJECT.
         resource: &'static str,
     },
-    /// A HEAD of a part of a bucket or an object.
+    /// A sub-resource does not take the method.
     #[error("The specified method is not allowed against this resource.")]
-    HeadOfSubresource {
-        /// The methods that the part takes, comma-separated.
+    SubresourceMethodNotAllowed {
+        /// The method of the request.
+        method: String,
+        /// The real service's word for the sub-resource, where it tells one.
+        resource: Option<&'static str>,
+        /// The methods that it takes, comma-separated.
         allowed: String,
     },
     /// An operation of the wider API that is not there.

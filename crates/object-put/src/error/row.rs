@@ -16,7 +16,7 @@ impl Coded for Error {
             Self::InvalidUri => Row::of(400, "InvalidURI"),
             Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
             Self::HeaderSectionTooLarge { .. } => Row::of(400, "RequestHeaderSectionTooLarge"),
-            Self::MethodNotAllowed { .. } | Self::HeadOfSubresource { .. } => {
+            Self::MethodNotAllowed { .. } | Self::SubresourceMethodNotAllowed { .. } => {
                 Row::of(405, "MethodNotAllowed")
             }
             Self::OperationNotImplemented { .. } | Self::ParameterNotImplemented { .. } => {

@@ -176,10 +176,6 @@ impl CopySource {
     fn read(header: &str, dialect: Dialect, host: &str, hosts: &HostTable) -> Result<Self, Error> {
         // The real service names the header where its value would stand.
         let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
-        let no_key = || invalid("Invalid copy source object key");
-        if header.is_empty() {
-            return Err(invalid("Invalid copy source bucket name"));
-        }
         let (path, query) = match split_version(header) {
             Some((path, version)) => (path, format!("versionId={version}")),
             None => (header, String::new()),
@@ -193,13 +189,13 @@ impl CopySource {
         };
         let path = decoded_query(&path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
         let path = path.strip_prefix('/').unwrap_or(&path);
-        let (bucket, key) = path.split_once('/').ok_or_else(no_key)?;
+        let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
         if !bucket.ends_with(ALIAS_SUFFIX) && !is_directory_point_name(bucket) {
             check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
         }
         Ok(Self {
             bucket: bucket.to_owned(),
-            key: Key::new(key.to_owned()).map_err(|_| no_key())?,
+            key: Key::new(key.to_owned()).map_err(|_| invalid("Invalid copy source object key"))?,
             query: Query::parse(&query)?,
             point: None,
         })

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, UPLOAD};
+use crate::error::Error;
 use crate::operation::table::{is_selector, methods_of};
 use crate::operation::{Operation, Run};
 use crate::request::dialect::sigv2;
@@ -29,13 +29,14 @@ const TAKEN: &[(&[&str], &[&str])] = &[
 ];
 
 const NUMBER: &str = "partNumber";
+const UPLOAD: &str = "uploadId";
 const VERSION: &str = "versionId";
 
 /// Refuses parameters that choose an operation each, named in the order of their letters, and one with HEAD, which no part of a bucket or an
 /// object takes: both as in the real service.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`]; [`Error::HeadOfSubresource`].
+/// [`Error::InvalidArgument`]; [`Error::SubresourceMethodNotAllowed`].
 pub fn check_selectors(method: &str, query: &Query) -> Result<(), Error> {
     let chosen: BTreeSet<_> = query.names().filter(|name| is_selector(name)).collect();
     match chosen.first() {
@@ -45,20 +46,18 @@ pub fn check_selectors(method: &str, query: &Query) -> Result<(), Error> {
             let reason = format!("Conflicting query string parameters: {names}");
             Err(Error::argument("ResourceType", Some(first), reason))
         }
-        Some(first) if method == "HEAD" => {
-            Err(Error::HeadOfSubresource { allowed: methods_of(first) })
-        }
+        Some(first) if method == "HEAD" => Err(not_allowed(method, None, first)),
         _ => Ok(()),
     }
 }
 
-/// Refuses a listing of a bucket in a read of a key, and the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own
-/// or a header's.
+/// Refuses a listing of a bucket in a read of a key, and the first parameter of a request that writes which its operation does not take. Those
+/// that start with `x-` are a client's own or a header's.
 ///
 /// # Errors
-/// [`Error::InvalidRequest`] for a listing; [`Error::ParameterNotImplemented`], which names it; as in the real service [`Error::InvalidArgument`] for a version of an object; of the
-/// number of a part and the upload that it belongs to [`Error::InvalidArgument`] for the one without the other,
-/// [`Error::MethodNotAllowed`] for the other without the one.
+/// [`Error::InvalidRequest`] for a listing; [`Error::ParameterNotImplemented`], which names it; as in the real service
+/// [`Error::InvalidArgument`] for a version of an object; of the number of a part and the upload that it belongs to
+/// [`Error::InvalidArgument`] for the one without the other, [`Error::SubresourceMethodNotAllowed`] for the other without the one.
 pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), Error> {
     if operation.name == "GetObject" {
         let found = NOT_OF_KEYS.iter().find(|(listing, _)| query.has(listing));
@@ -78,7 +77,7 @@ pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), E
             || rows.any(|(_, parameters)| parameters.contains(&name))
     };
     if matches!(operation.name, "UploadPart" | "UploadPartCopy") && !query.has(NUMBER) {
-        return Err(Error::MethodNotAllowed { method: method.to_owned(), resource: UPLOAD });
+        return Err(not_allowed(method, Some("UPLOAD"), UPLOAD));
     }
     match query.names().find(|name| !is_taken(name)) {
         Some(NUMBER) if matches!(operation.name, "PutObject" | "CopyObject") => {
@@ -92,6 +91,11 @@ pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), E
         Some(name) => Err(Error::ParameterNotImplemented { name: name.to_owned() }),
         None => Ok(()),
     }
+}
+
+fn not_allowed(method: &str, resource: Option<&'static str>, subresource: &str) -> Error {
+    let allowed = methods_of(subresource);
+    Error::SubresourceMethodNotAllowed { method: method.to_owned(), resource, allowed }
 }
 
 #[cfg(test)]

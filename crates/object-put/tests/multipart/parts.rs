@@ -165,7 +165,7 @@ async fn the_number_of_a_part_counts_before_what_it_is_of() {
         assert_eq!(answer.element("ArgumentValue").unwrap(), "partNumber");
     }
     for copies in [false, true] {
-        let mut draft = Draft::put(&format!("/bkt/k?uploadId={}", upload.id), b"");
+        let mut draft = Draft::document(&format!("/bkt/k?uploadId={}", upload.id), b"");
         if copies {
             draft = draft.with("x-store-copy-source", "/bkt/absent");
         }
@@ -275,7 +275,7 @@ async fn who_began_an_upload_may_list_and_abort_it_and_a_policy_may_deny_that() 
                 {{"Effect": "{effect}", "Principal": "*", "Action": {actions}, "Resource": "arn:aws:s3:::enforced/*"}}]}}"#
         )
     };
-    let put = |text: String| Draft::put("/enforced?policy", text.as_bytes());
+    let put = |text: String| Draft::document("/enforced?policy", text.as_bytes());
     let as_other = |mut draft: Draft| {
         draft.key = OTHER;
         draft

@@ -322,7 +322,7 @@ pub const OWNER: (&str, &str) = ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYE
 pub const NOW: Timestamp = Timestamp::from_seconds(1_795_244_786);
 
 /// The value of Content-MD5 for a body.
-pub fn md5_of(bytes: &[u8]) -> String {
+fn md5_of(bytes: &[u8]) -> String {
     STANDARD.encode(md5::Md5::digest(bytes))
 }
 
@@ -341,13 +341,13 @@ impl Draft {
         }
     }
 
-    /// A PUT; that of a document has a digest of it, as stock clients send it.
     pub fn put(target: &str, body: &[u8]) -> Self {
-        let is_document = target.contains('?') && !target.contains("partNumber");
-        match is_document {
-            true => Self::new("PUT", target, body).with("content-md5", md5_of(body)),
-            false => Self::new("PUT", target, body),
-        }
+        Self::new("PUT", target, body)
+    }
+
+    /// A PUT of a document with a digest of it, as stock clients send it.
+    pub fn document(target: &str, body: &[u8]) -> Self {
+        Self::put(target, body).with("content-md5", md5_of(body))
     }
 
     /// A request on the directory bucket, by its own host.
@@ -370,9 +370,6 @@ impl Draft {
     /// The same with one more header, under the spec's name.
     pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         let name = self.dialect.header(name).into_owned();
-        if name == "content-md5" {
-            self.headers.retain(|(other, _)| *other != name);
-        }
         self.headers.push((name, value.into()));
         self
     }
