@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::account::Caller;
 use crate::api::error::Error;
-use crate::api::operation::{Access, Filters, Operation};
+use crate::api::operation::{Access, Filters, NamedParts, Operation};
 use crate::api::parameter::{Kind, Param, Params, boolean};
 
 /// The parameters, parts and filters of a request, checked against its row.
@@ -31,7 +31,7 @@ fn parts_of(operation: &'static Operation, params: &Params) -> Result<Vec<&'stat
     for name in named {
         let part = operation.parts.iter().find(|part| part.name == name);
         let part = part.ok_or_else(|| Error::UnknownPart(name.clone()))?;
-        if operation.written_parts_only && !part.writable {
+        if operation.named_parts == NamedParts::Written && !part.writable {
             return Err(Error::UnexpectedPart(name.clone()));
         }
         parts.push(part.name);
@@ -48,9 +48,11 @@ pub fn check_body(
     parts: &[&'static str],
     body: &Map<String, Value>,
 ) -> Result<(), Error> {
+    if operation.named_parts == NamedParts::Returned {
+        return Ok(());
+    }
     let stray = operation.parts.iter().find(|part| {
-        !operation.returned_parts_only
-            && part.writable
+        part.writable
             && part.name != "id"
             && !parts.contains(&part.name)
             && body.get(part.name).is_some_and(|value| !value.is_null())

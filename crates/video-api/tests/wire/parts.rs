@@ -1,7 +1,7 @@
 //! The meaning of `part` in a write: what is written, and what is answered.
 
 use serde_json::{Value, json};
-use video_api::api::operation::{Method, Run};
+use video_api::api::operation::{Method, NamedParts, Run};
 use video_api::resource::OPERATIONS;
 
 use crate::service::Service;
@@ -71,7 +71,7 @@ async fn a_part_that_cannot_be_written_is_returned_beside_those_that_are() {
             let service = Service::new().await;
             let both = format!("{part},{}", other.name);
             let (status, answer) = write(&service, name, &both, &json!({})).await;
-            if operation.written_parts_only {
+            if operation.named_parts == NamedParts::Written {
                 let reason = &answer["error"]["errors"][0]["reason"];
                 assert_eq!((status, reason), (400, &json!("unexpectedPart")), "{both}");
                 continue;
@@ -120,7 +120,8 @@ async fn a_body_that_holds_a_part_which_is_not_named_is_refused_and_writes_nothi
 #[tokio::test]
 async fn a_part_that_names_the_answer_alone_lets_the_whole_body_be_written() {
     let service = Service::new().await;
-    let by_answer = OPERATIONS.iter().filter(|operation| operation.returned_parts_only);
+    let by_answer =
+        OPERATIONS.iter().filter(|operation| operation.named_parts == NamedParts::Returned);
     let names: Vec<_> = by_answer.map(|operation| operation.name).collect();
     assert_eq!(names, ["captions.insert", "commentThreads.insert", "comments.insert"]);
     let text = json!({"snippet": {"textOriginal": "New"}});

@@ -1,7 +1,7 @@
 //! Every answer has the form that the discovery document promises: known fields, of their types, with values of their lists.
 
 use serde_json::{Value, json};
-use video_api::api::operation::{Method, Operation, Run};
+use video_api::api::operation::{Method, NamedParts, Operation, Run};
 use video_api::resource::OPERATIONS;
 
 use crate::service::Service;
@@ -213,7 +213,8 @@ const WRITES: &[(&str, &str)] = &[
 fn parts(operation: &Operation, written: bool) -> String {
     let shown = operation.parts.iter().filter(|part| {
         // Standing is shown to partners alone.
-        part.name != "auditDetails" && (!written || !operation.written_parts_only || part.writable)
+        part.name != "auditDetails"
+            && (!written || operation.named_parts != NamedParts::Written || part.writable)
     });
     shown.map(|part| part.name).collect::<Vec<_>>().join(",")
 }

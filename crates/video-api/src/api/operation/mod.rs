@@ -172,6 +172,17 @@ pub enum Run {
     Withdrawn,
 }
 
+/// The meaning of `part` in a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedParts {
+    /// It names what is written and returned; a part that cannot be written is returned alone.
+    WrittenOrReturned,
+    /// It names what is written, and a part that cannot be is refused.
+    Written,
+    /// It names what is returned alone, and the whole body is written.
+    Returned,
+}
+
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
@@ -191,10 +202,8 @@ pub struct Operation {
     pub clash: Option<&'static Rule>,
     /// The parts of its resource.
     pub parts: &'static [Part],
-    /// True if a write that names a part which it cannot write is refused. Else such a part is only returned.
-    pub written_parts_only: bool,
-    /// True if `part` names what is returned alone, and the whole body is written.
-    pub returned_parts_only: bool,
+    /// The parts that `part` of a write may name, and what it names them for.
+    pub named_parts: NamedParts,
     /// The credentials that it needs.
     pub access: Access,
     /// A token needs one of these.
@@ -230,8 +239,7 @@ impl Operation {
         filters: Filters::None,
         clash: None,
         parts: &[],
-        written_parts_only: false,
-        returned_parts_only: false,
+        named_parts: NamedParts::WrittenOrReturned,
         access: Access::Token,
         scopes: Scopes::of(&[]),
         cost: Cost { units: 50, own_bucket: false },

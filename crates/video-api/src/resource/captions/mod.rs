@@ -14,7 +14,7 @@ use triptych_core::kv::{RoundTrips, Tx};
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
-use crate::api::operation::{Access, Cost, Operation, Part, Run, Upload};
+use crate::api::operation::{Access, Cost, NamedParts, Operation, Part, Run, Upload};
 use crate::api::parameter::{ID, IDS, Kind, OWNER, PART, Param};
 use crate::api::response::{List, Reply};
 use crate::media::Processing;
@@ -94,7 +94,7 @@ const INSERT: Operation = Operation {
         Param::of("sync", Kind::Boolean, "Whether time codes are to be worked out from the media."),
     ],
     parts: PARTS,
-    returned_parts_only: true,
+    named_parts: NamedParts::Returned,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
     cost: Cost { units: 400, own_bucket: false },
     request: Some("Caption"),

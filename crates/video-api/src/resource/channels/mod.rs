@@ -17,7 +17,7 @@ use triptych_core::kv::{Plan, RoundTrips, Tx};
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
-use crate::api::operation::{Filters, Operation, Part, Run, WRITE};
+use crate::api::operation::{Filters, NamedParts, Operation, Part, Run, WRITE};
 use crate::api::page_token::Binding;
 use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{List, Paging, Reply};
@@ -119,7 +119,7 @@ const UPDATE: Operation = Operation {
     doc: "Update metadata; only brandingSettings and invideoPromotion (and their children) are updatable.",
     params: &[PART, OWNER],
     parts: CHANNEL_PARTS,
-    written_parts_only: true,
+    named_parts: NamedParts::Written,
     scopes: WRITE,
     request: Some("Channel"),
     response: Some("Channel"),

@@ -10,7 +10,7 @@ use triptych_core::kv::{RoundTrips, Tx};
 use crate::api::error::Error;
 use crate::api::id_list;
 use crate::api::operation::call::Call;
-use crate::api::operation::{Filters, Operation, Part, Run};
+use crate::api::operation::{Filters, NamedParts, Operation, Part, Run};
 use crate::api::parameter::{IDS, Kind, PAGE_TOKEN, PART, Param};
 use crate::api::response::{List, Reply};
 use crate::record::json_fields::Body;
@@ -89,7 +89,7 @@ const INSERT: Operation = Operation {
     doc: "Create a top-level comment (replies use comments.insert).",
     params: &[PART],
     parts: PARTS,
-    returned_parts_only: true,
+    named_parts: NamedParts::Returned,
     scopes: comments::SCOPES,
     request: Some("CommentThread"),
     response: Some("CommentThread"),

@@ -20,7 +20,7 @@ use triptych_core::kv::{RoundTrips, Tx};
 use crate::account::{Scope, Scopes};
 use crate::api::error::Error;
 use crate::api::operation::call::Call;
-use crate::api::operation::{Filters, Operation, Part, Run};
+use crate::api::operation::{Filters, NamedParts, Operation, Part, Run};
 use crate::api::page_token::Binding;
 use crate::api::parameter::{ID, IDS, Kind, PAGE_TOKEN, PART, Param};
 use crate::api::response::{Item, List, Reply};
@@ -126,7 +126,7 @@ const INSERT: Operation = Operation {
     doc: "Create a reply to an existing comment.",
     params: &[PART],
     parts: PARTS,
-    returned_parts_only: true,
+    named_parts: NamedParts::Returned,
     scopes: SCOPES,
     request: Some("Comment"),
     response: Some("Comment"),
