@@ -1,7 +1,5 @@
 //! Sub-resources and settings: which methods they take, which digests and framing their documents need, and what is asked of the wrong resource.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
-
 mod service;
 
 use object_put::request::dialect::Dialect;
