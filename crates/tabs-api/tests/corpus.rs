@@ -276,6 +276,16 @@ fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
             log.extend(events.map(|event| (number, event.clone())));
         }
     }
+    let last = raw.len().saturating_sub(1);
+    // The recorder waits for all pages in the end, however short the last step waits.
+    if scenario["steps"][last]["settle"].as_str().is_some_and(|settle| settle != "full") {
+        let late = lab.events(now, seen, "full");
+        raw[last].1.extend(late["events"].as_array().unwrap().iter().cloned());
+        for (variant, log) in &mut heard {
+            let late = lab.heard(now, variant, log.len());
+            log.extend(late["events"].as_array().unwrap().iter().map(|late| (last, late.clone())));
+        }
+    }
     let all = json!({ "op": "windows.getAll", "args": [{ "populate": true }] });
     let last = lab.call(now, serde_json::from_value(all).unwrap());
     for (reply, events) in &raw {

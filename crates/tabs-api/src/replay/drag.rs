@@ -22,6 +22,10 @@ impl Pointer {
             return press_desktop(browser);
         };
         let window_id = window.id.0;
+        if let Some(group) = self.header_here(browser) {
+            self.header = Some((group, (self.x, self.y)));
+            return act(browser, UserAction::Focus { window_id });
+        }
         let Some((tab, index)) = self.tab_here(browser) else {
             return act(browser, UserAction::Focus { window_id });
         };
@@ -60,6 +64,10 @@ impl Pointer {
     /// Follows the pointer with what is held: along the strip, or out of it.
     pub(super) fn drag(&mut self, browser: &mut Browser) -> Result<(), Error> {
         let (x, y) = (self.x, self.y);
+        // A header that is dragged takes its group along, which is not followed here.
+        self.header = self
+            .header
+            .filter(|(_, from)| (x - from.0).abs() < DRAG_FROM && (y - from.1).abs() < DRAG_FROM);
         let Some(grip) = &mut self.grip else {
             return Ok(());
         };
@@ -155,6 +163,9 @@ impl Pointer {
                 true => self.close(browser, tab),
                 false => Ok(()),
             };
+        }
+        if let Some((group, _)) = self.header.take() {
+            return act(browser, UserAction::ToggleGroup { group_id: group.0 });
         }
         match self.grip.take() {
             Some(grip) if grip.is_dragging => {

@@ -56,11 +56,7 @@ impl Pointer {
     }
 
     /// Closes all highlighted tabs, as from the menu of one of them; pinned ones alone once the key is pressed again.
-    pub(super) fn press_close(
-        &mut self,
-        browser: &mut Browser,
-        now: Timestamp,
-    ) -> Option<Result<(), Error>> {
+    fn press_close(&mut self, browser: &mut Browser, now: Timestamp) -> Option<Result<(), Error>> {
         let window = browser.focused_window()?;
         let active = window.active?;
         let is_pinned = |tab: &TabId| browser.tab(*tab).is_ok_and(|tab| tab.pinned);
@@ -99,7 +95,7 @@ impl Pointer {
     }
 
     /// Does what was asked about, or leaves it; the window has the focus again.
-    pub(super) fn answer(
+    fn answer(
         browser: &mut Browser,
         (tab, entry): (TabId, MenuEntry),
         agrees: bool,

@@ -13,11 +13,13 @@ use crate::js_value::JsValue;
 use crate::replay::grip::Grip;
 use crate::replay::menu::{OpenMenu, takes_whole_group};
 use crate::replay::strip_layout::{
-    HEADER_WIDTH, NEW_TAB_WIDTH, STRIP_HEIGHT, STRIP_RIGHT, TabWidths,
+    HEADER_WIDTH, NEW_TAB_BUTTON, STRIP_HEIGHT, TabWidths, WINDOW_BUTTONS,
 };
 
 /// The button that closes a tab, by its distances from the tab's right edge.
 const CLOSE_BUTTON: std::ops::Range<i64> = -27..-11;
+/// The least width of a tab that has the button while it is not the active one.
+const CLOSE_BUTTON_FROM: i64 = 90;
 /// The words that begin something else than a key.
 const COMMANDS: [&str; 6] = ["mousemove", "click", "mousedown", "mouseup", "keydown", "keyup"];
 
@@ -52,6 +54,8 @@ pub(crate) struct Pointer {
     pub(super) grip: Option<Grip>,
     /// The tab whose close button is pressed.
     pub(super) closing: Option<TabId>,
+    /// The group whose header is pressed, and the place of the pointer then.
+    pub(super) header: Option<(GroupId, (i64, i64))>,
     pub(super) menu: Option<OpenMenu>,
     /// The entry that the browser asks about before it does it, and the tab.
     pub(super) asked: Option<(TabId, MenuEntry)>,
@@ -148,28 +152,25 @@ impl Pointer {
     pub(super) fn tab_here(&self, browser: &Browser) -> Option<(TabId, usize)> {
         let window = self.window_here(browser)?;
         let (x, y) = self.within(window);
-        let lefts = self.lefts(browser, window);
-        let index = lefts.windows(2).position(|pair| match pair {
-            [left, right] => (*left..*right).contains(&x),
-            _ => false,
-        })?;
+        let spans = self.widths(browser, window).spans(browser, window);
+        let index = spans.iter().position(|span| span.contains(&x))?;
         let tab = *window.tabs.get(index)?;
         (0..STRIP_HEIGHT).contains(&y).then_some((tab, index))
     }
 
     /// The group whose header is under the pointer: it stands before the first of its tabs.
-    fn header_here(&self, browser: &Browser) -> Option<GroupId> {
+    pub(super) fn header_here(&self, browser: &Browser) -> Option<GroupId> {
         let window = self.window_here(browser)?;
         let (x, y) = self.within(window);
-        let lefts = self.lefts(browser, window);
-        let is_under = |left: &i64| (*left - HEADER_WIDTH..*left).contains(&x);
+        let spans = self.widths(browser, window).spans(browser, window);
         let mut before = None;
-        let headers = window.tabs.iter().zip(lefts).filter_map(|(tab, left)| {
+        let mut headers = window.tabs.iter().zip(spans).filter_map(|(tab, span)| {
             let own = browser.tab(*tab).ok()?.group;
-            let is_first = own.is_some() && own != std::mem::replace(&mut before, own);
-            own.filter(|_| is_first && is_under(&left))
+            let first = own.filter(|_| own != std::mem::replace(&mut before, own))?;
+            Some((first, span.start - HEADER_WIDTH..span.start))
         });
-        headers.last().filter(|_| (0..STRIP_HEIGHT).contains(&y))
+        let here = headers.find(|(_, header)| header.contains(&x));
+        here.map(|(group, _)| group).filter(|_| (0..STRIP_HEIGHT).contains(&y))
     }
 
     fn click(&mut self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
@@ -199,14 +200,17 @@ impl Pointer {
         })
     }
 
-    /// True if the button is under the pointer that closes a tab; pinned tabs have none.
+    /// True if the button is under the pointer that closes a tab; pinned tabs have none, nor have narrow ones but for the active one.
     pub(super) fn is_on_close_button(&self, browser: &Browser) -> bool {
         let tab = self.tab_here(browser).zip(self.window_here(browser));
         tab.is_some_and(|((tab, index), window)| {
             let spans = self.widths(browser, window).spans(browser, window);
-            let right = spans.get(index).map_or(0, |span| span.end);
             let is_pinned = browser.tab(tab).is_ok_and(|tab| tab.pinned);
-            !is_pinned && CLOSE_BUTTON.contains(&(self.within(window).0 - right))
+            let is_active = window.active == Some(tab);
+            spans.get(index).is_some_and(|span| {
+                let is_wide = is_active || span.end - span.start >= CLOSE_BUTTON_FROM;
+                !is_pinned && is_wide && CLOSE_BUTTON.contains(&(self.within(window).0 - span.end))
+            })
         })
     }
 
@@ -250,12 +254,14 @@ impl Pointer {
         let (x, y) = self.within(window);
         let behind = x - self.lefts(browser, window).last()?;
         let window_id = window.id.0;
-        let is_in_strip = (0..STRIP_HEIGHT).contains(&y) && x < window.bounds.width - STRIP_RIGHT;
+        let is_in_strip =
+            (0..STRIP_HEIGHT).contains(&y) && x < window.bounds.width - WINDOW_BUTTONS;
         match button {
-            1 if (0..STRIP_HEIGHT).contains(&y) && (0..NEW_TAB_WIDTH).contains(&behind) => {
+            1 if (0..STRIP_HEIGHT).contains(&y) && NEW_TAB_BUTTON.contains(&behind) => {
                 Some(act(browser, UserAction::NewTab { window_id }))
             }
-            1 | 2 if is_in_strip && behind >= 0 => Some(Ok(())),
+            1 if is_in_strip && behind >= 0 => Some(Ok(())),
+            2 if is_in_strip => Some(Ok(())),
             _ => None,
         }
     }

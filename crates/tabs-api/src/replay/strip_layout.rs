@@ -18,13 +18,17 @@ pub(super) const STRIP_LEFT: i64 = 41;
 /// The height of the strip.
 pub(super) const STRIP_HEIGHT: i64 = 41;
 /// A tab's width, as long as there is room for all.
-const TAB_WIDTH: i64 = 240;
-const PINNED_WIDTH: i64 = 42;
+const TAB_WIDTH: i64 = 238;
+/// The least that tabs shrink to; no recording has so many.
+const TAB_WIDTH_MIN: i64 = 42;
+const PINNED_WIDTH: i64 = 46;
 /// The part of the strip that is not for tabs: buttons at its end, and room to take hold of the window.
 pub(super) const STRIP_RIGHT: i64 = 185;
-/// The width of the button behind the last tab that opens a new one.
-pub(super) const NEW_TAB_WIDTH: i64 = 26;
-/// The width of a group's header.
+/// The part of the strip at its right end that holds the buttons of the window, which are not followed here.
+pub(super) const WINDOW_BUTTONS: i64 = 151;
+/// The button that opens a new tab, by its distances from the right edge of the last one.
+pub(super) const NEW_TAB_BUTTON: Range<i64> = 3..31;
+/// The width of the header of a group without a title; a title makes it wider, by its letters, which is not followed here.
 pub(super) const HEADER_WIDTH: i64 = 34;
 /// The part of a tab that is drawn over its neighbours.
 pub(super) const DRAWN_OVER: i64 = 18;
@@ -51,9 +55,9 @@ impl TabWidths {
         let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
         let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;
         let common = room / others;
-        match (PINNED_WIDTH..TAB_WIDTH).contains(&common) {
+        match (TAB_WIDTH_MIN..TAB_WIDTH).contains(&common) {
             true => Self { common, wider: room % others },
-            false => Self { common: common.clamp(PINNED_WIDTH, TAB_WIDTH), wider: 0 },
+            false => Self { common: common.clamp(TAB_WIDTH_MIN, TAB_WIDTH), wider: 0 },
         }
     }
 
