@@ -183,6 +183,10 @@ impl Browser {
             Some(pending) if tab.url.is_empty() => pending.url.clone(),
             _ => tab.url.clone(),
         };
+        // A tab whose page never came, and which has forgotten where it was to go, has nothing to load.
+        if url.is_empty() {
+            return Ok(());
+        }
         // Its first page becomes its first entry, however often it was asked for.
         let is_first = tab.history.is_empty();
         let kind = if is_first { NavigationKind::Push } else { NavigationKind::Reload };

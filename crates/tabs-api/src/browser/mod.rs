@@ -79,7 +79,7 @@ use self::window::{Screen, Window, WindowKind};
 use self::zoom_levels::ZoomLevels;
 use crate::engine::EngineCommand;
 use crate::error::Error;
-use crate::id::{RequestId, TabId, WindowId};
+use crate::id::{GroupId, RequestId, TabId, WindowId};
 use crate::version::BrowserVersion;
 
 /// The authority that counts where the specification and the measured browser differ.
@@ -103,6 +103,8 @@ pub struct Browser {
     focus: Focus,
     incognito: IncognitoIds,
     is_dragging: bool,
+    /// The group whose header the user drags along its strip: it hides its tabs meanwhile, whichever are highlighted.
+    held_group: Option<GroupId>,
     /// Windows that lost their last tab in the call or event that is being worked on.
     emptied_windows: Vec<WindowId>,
     extensions: Extensions,
@@ -137,6 +139,7 @@ impl Browser {
             focus: Focus::of(Vec::new()),
             incognito: IncognitoIds::default(),
             is_dragging: false,
+            held_group: None,
             emptied_windows: Vec::new(),
             extensions: Extensions::default(),
             zoom_levels: ZoomLevels::default(),

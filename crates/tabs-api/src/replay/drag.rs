@@ -8,11 +8,12 @@ use crate::error::Error;
 use crate::id::{TabId, WindowId};
 use crate::replay::dragged_tab::DraggedTabs;
 use crate::replay::grip::Grip;
+use crate::replay::header_grip::HeaderGrip;
 use crate::replay::pointer::{Pointer, act, press_desktop};
 use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, dragged_to, over_header};
 
 /// The height of the part below the strip in which a tab that is dragged stays in it.
-const STRIP_MARGIN: i64 = 15;
+pub(super) const STRIP_MARGIN: i64 = 15;
 /// The distance that the pointer goes before it drags.
 const DRAG_FROM: i64 = 10;
 
@@ -23,7 +24,7 @@ impl Pointer {
         };
         let window_id = window.id.0;
         if let Some(group) = self.header_here(browser) {
-            self.header = Some((group, (self.x, self.y)));
+            self.header = HeaderGrip::of(self, browser, group);
             return act(browser, UserAction::Focus { window_id });
         }
         let Some((tab, index)) = self.tab_here(browser) else {
@@ -64,10 +65,11 @@ impl Pointer {
     /// Follows the pointer with what is held: along the strip, or out of it.
     pub(super) fn drag(&mut self, browser: &mut Browser) -> Result<(), Error> {
         let (x, y) = (self.x, self.y);
-        // A header that is dragged takes its group along, which is not followed here.
-        self.header = self
-            .header
-            .filter(|(_, from)| (x - from.0).abs() < DRAG_FROM && (y - from.1).abs() < DRAG_FROM);
+        if let Some(mut header) = self.header.take() {
+            self.drag_header(browser, &mut header)?;
+            self.header = Some(header);
+            return Ok(());
+        }
         let Some(grip) = &mut self.grip else {
             return Ok(());
         };
@@ -104,7 +106,11 @@ impl Pointer {
     }
 
     /// Follows the pointer along the strip with the tabs that are held.
-    fn drag_along(&mut self, browser: &mut Browser, held: &[TabId]) -> Result<(), Error> {
+    pub(super) fn drag_along(
+        &mut self,
+        browser: &mut Browser,
+        held: &[TabId],
+    ) -> Result<(), Error> {
         let Some(grip) = &self.grip else {
             return Ok(());
         };
@@ -120,8 +126,7 @@ impl Pointer {
             let to = dragged_to(grip.from_index, way_over, width);
             return browser.drag_together(held, to.saturating_sub(before));
         };
-        let before = width * i64::try_from(before).unwrap_or(0);
-        let left = self.x - window.bounds.left - grip.offset_at(width) - before;
+        let left = self.x - window.bounds.left - grip.offset_at(width) - dragged.way_to(grip.tab);
         let left = left.max(STRIP_LEFT);
         let index = dragged.index(left);
         // The browser asks for the group before it draws them where they are now, but for the first time.
@@ -164,8 +169,8 @@ impl Pointer {
                 false => Ok(()),
             };
         }
-        if let Some((group, _)) = self.header.take() {
-            return act(browser, UserAction::ToggleGroup { group_id: group.0 });
+        if let Some(header) = self.header.take() {
+            return Self::release_header(browser, &header);
         }
         match self.grip.take() {
             Some(grip) if grip.is_dragging => {

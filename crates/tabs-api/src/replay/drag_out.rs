@@ -4,11 +4,11 @@ use crate::browser::Browser;
 use crate::browser::user_action::UserAction;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
-use crate::id::TabId;
+use crate::id::{TabId, WindowId};
 use crate::replay::drag::carry;
 use crate::replay::grip::Grip;
 use crate::replay::pointer::{Pointer, act};
-use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, TabWidths};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT};
 
 impl Pointer {
     /// Follows the pointer with tabs that have a window of their own: over the strip of another one they go into that.
@@ -17,26 +17,24 @@ impl Pointer {
             return Ok(());
         };
         let own = browser.tab(grip.tab)?.window;
-        let windows = browser.focus().order().iter().filter(|window| **window != own);
-        let mut windows = windows.filter_map(|window| browser.window(*window).ok());
-        let Some(window) = windows.find(|window| self.is_over_strip(window)) else {
+        let Some(target) = self.strip_here(browser, own) else {
             let size = browser.window(own)?.bounds;
             return carry(browser, own, (self.x, self.y), (size, grip.hold));
         };
-        let (target, replaced) = (window.id, window.active);
-        let held = held(browser, &grip)?;
-        let more = i64::try_from(held.len()).unwrap_or(0);
-        let x = self.x - window.bounds.left;
-        let widths = TabWidths::shared(browser, window, more);
-        let left = x - grip.offset_at(widths.of(browser, grip.tab));
-        let edges = widths.lefts(browser, window).into_iter().enumerate();
-        let nearest = edges.min_by_key(|(_, edge)| (edge - left).abs());
-        let index = nearest.map_or(0, |(index, _)| index);
-        browser.drag_into(&held, target, index)?;
-        (grip.is_out, grip.from_x, grip.from_index) = (false, self.x, index);
-        grip.drawn_left = Some(left);
-        (grip.former, grip.replaced, grip.hold.0) = (None, replaced, x);
+        let window = browser.window(target)?;
+        let replaced = window.active;
+        grip.hold.0 = self.x - window.bounds.left;
+        let held = browser.bring_in(&held(browser, &grip)?, target)?;
+        let window = browser.window(target)?;
+        let first = held.first().and_then(|first| window.index_of(*first)).unwrap_or_default();
+        (grip.is_out, grip.from_x, grip.from_index) = (false, self.x, first);
+        // They are drawn at the start of the strip before they go to the pointer from there.
+        grip.drawn_left = self.lefts(browser, window).get(first).copied();
+        (grip.former, grip.replaced) = (None, replaced);
         self.grip = Some(grip);
+        self.drag_along(browser, &held)?;
+        browser.drop_emptied_windows();
+        browser.give_focus(target);
         Ok(())
     }
 
@@ -56,12 +54,19 @@ impl Pointer {
         act(browser, UserAction::DragEnd { tab_id: None, index: None })
     }
 
+    /// The window, other than one, whose strip is under the pointer.
+    pub(super) fn strip_here(&self, browser: &Browser, own: WindowId) -> Option<WindowId> {
+        let windows = browser.focus().order().iter().filter(|window| **window != own);
+        let mut windows = windows.filter_map(|window| browser.window(*window).ok());
+        windows.find(|window| self.is_over_strip(window)).map(|window| window.id)
+    }
+
     /// True if the strip of a window is under the pointer.
     fn is_over_strip(&self, window: &Window) -> bool {
         let place = window.bounds;
         let has_strip = window.kind == WindowKind::Normal && !window.is_minimized();
         has_strip
-            && (place.left..place.left + place.width - STRIP_RIGHT).contains(&self.x)
+            && (place.left + STRIP_LEFT..place.left + place.width - STRIP_RIGHT).contains(&self.x)
             && (place.top..place.top + STRIP_HEIGHT).contains(&self.y)
     }
 }

@@ -13,6 +13,7 @@ pub(super) struct DraggedTabs<'b> {
     /// The window without them.
     others: Window,
     tabs: &'b [TabId],
+    widths: TabWidths,
     /// The index of the first of them.
     from: usize,
     /// The right edges of the others, as they stand without them.
@@ -22,6 +23,8 @@ pub(super) struct DraggedTabs<'b> {
     is_whole: bool,
     /// True if they joined that group on the way.
     has_joined: bool,
+    /// True if they are a group that is dragged by its header: it goes into no other.
+    is_by_header: bool,
     /// The part of a tab's width by which it leans over a group that it joins.
     lean: i64,
 }
@@ -38,12 +41,11 @@ impl<'b> DraggedTabs<'b> {
         let first = *tabs.first()?;
         let from = window.index_of(first)?;
         let own = browser.tab(first).ok()?.group;
-        let members = own.map(|group| browser.strips().members(group));
-        let is_whole = members.is_some_and(|members| members == tabs);
         let width = |tab: &TabId| widths.drawn(browser, *tab);
-        // A group that they are all of goes with its header.
-        let header = if is_whole { HEADER_WIDTH } else { 0 };
-        let gone = tabs.iter().map(width).sum::<i64>() + header;
+        // Groups that they are all tabs of go with their headers.
+        let headers = tabs.iter().filter(|tab| begins_whole_group(browser, tabs, **tab)).count();
+        let headers = i64::try_from(headers).unwrap_or(0) * HEADER_WIDTH;
+        let gone = tabs.iter().map(width).sum::<i64>() + headers;
         let others = window.tabs.iter().zip(widths.lefts(browser, window)).enumerate();
         let others = others.filter(|(_, (tab, _))| !tabs.contains(tab));
         let right = |(index, (tab, left)): (usize, (&TabId, i64))| {
@@ -52,8 +54,39 @@ impl<'b> DraggedTabs<'b> {
         let rights = others.map(right).collect();
         let lean = (widths.of(browser, first) + DRAWN_OVER) / 4;
         let others = window.without(tabs);
+        let is_whole = own.is_some_and(|own| browser.strips().members(own) == tabs);
         let has_joined = own != home_group;
-        Some(Self { browser, others, tabs, from, rights, own, is_whole, has_joined, lean })
+        let is_by_header = false;
+        Some(Self {
+            browser,
+            others,
+            tabs,
+            widths,
+            from,
+            rights,
+            own,
+            is_whole,
+            has_joined,
+            is_by_header,
+            lean,
+        })
+    }
+
+    /// The same tabs where the header of their group is what the pointer holds.
+    pub(super) fn by_header(self) -> Self {
+        Self { is_by_header: true, ..self }
+    }
+
+    /// The way from the left edge of the first of them to that of another one, over the headers of groups that go with them.
+    pub(super) fn way_to(&self, tab: TabId) -> i64 {
+        let (mut way, mut tabs) = (0, self.tabs.iter());
+        while let Some(before) = tabs.next().filter(|before| **before != tab) {
+            let next = tabs.as_slice().first();
+            let has_header = |next: &TabId| begins_whole_group(self.browser, self.tabs, *next);
+            way += self.widths.drawn(self.browser, *before);
+            way += if next.is_some_and(has_header) { HEADER_WIDTH } else { 0 };
+        }
+        way
     }
 
     /// The index that the first of them comes to with its left edge at a place: the one at which it would stand nearest to that.
@@ -64,18 +97,22 @@ impl<'b> DraggedTabs<'b> {
             let around = strips.group_around(&self.others, *index);
             let hides = around.and_then(|group| strips.group(group));
             strips.clamped(&self.others, is_pinned, *index) == *index
-                && !hides.is_some_and(|group| group.collapsed)
+                && !hides.is_some_and(|group| self.is_by_header || group.collapsed)
         };
         let indices = (0..=self.others.tabs.len()).filter(may_stand);
-        // Half way between two places they go on.
-        let distance = |index: &usize| ((self.place(*index) - left).abs(), *index == self.from);
+        // Half way between two places tabs go on, and a header does not.
+        let distance = |index: &usize| {
+            ((self.place(*index) - left).abs(), (*index == self.from) != self.is_by_header)
+        };
         indices.min_by_key(distance).unwrap_or(self.from)
     }
 
     /// The left edge of the first of them at an index: behind the header of its group where it is the first of that too, but not where it was so from
     /// the start.
     fn place(&self, index: usize) -> i64 {
-        let is_first = self.is_whole
+        let first = self.tabs.first().copied();
+        let is_first = first
+            .is_some_and(|first| begins_whole_group(self.browser, self.tabs, first))
             || self.own.is_some()
                 && (index != self.from || self.has_joined)
                 && self.right_group(index) == self.own
@@ -134,4 +171,11 @@ impl<'b> DraggedTabs<'b> {
         let block = window.tabs.get(self.from..self.from + self.tabs.len());
         self.tabs.iter().any(is_pinned) || block != Some(self.tabs)
     }
+}
+
+/// True for the first tab of a group whose tabs are all among these.
+fn begins_whole_group(browser: &Browser, tabs: &[TabId], tab: TabId) -> bool {
+    let group = browser.tab(tab).ok().and_then(|tab| tab.group);
+    let members = group.map(|group| browser.strips().members(group)).unwrap_or_default();
+    members.first() == Some(&tab) && members.iter().all(|member| tabs.contains(member))
 }

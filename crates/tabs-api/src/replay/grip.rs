@@ -38,6 +38,7 @@ pub(super) struct Grip {
 impl Grip {
     /// The distance of the pointer from the left edge of the tab at another width: it keeps to its part of the tab.
     pub(super) fn offset_at(&self, width: i64) -> i64 {
-        self.offset * width / self.width.max(1)
+        let own = self.width.max(1);
+        (2 * self.offset * width + own).div_euclid(2 * own)
     }
 }

@@ -49,6 +49,9 @@ impl Pointer {
             return self.press_close(browser, at);
         }
         self.pin_warning = None;
+        if let Some(header) = self.header.take_if(|_| key == "Escape") {
+            return Some(Self::give_up_header(browser, &header));
+        }
         match self.grip.take_if(|_| key == "Escape") {
             Some(grip) => Some(Self::give_up(browser, &grip)),
             None => press_key(browser, key),

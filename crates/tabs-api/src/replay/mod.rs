@@ -7,6 +7,7 @@ mod drag_out;
 mod dragged_tab;
 mod gesture;
 mod grip;
+mod header_grip;
 mod keyboard;
 mod menu;
 mod pointer;

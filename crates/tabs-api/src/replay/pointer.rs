@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::id::{GroupId, TabId, WINDOW_ID_NONE, WindowId};
 use crate::js_value::JsValue;
 use crate::replay::grip::Grip;
+use crate::replay::header_grip::HeaderGrip;
 use crate::replay::menu::{OpenMenu, takes_whole_group};
 use crate::replay::strip_layout::{
     HEADER_WIDTH, NEW_TAB_BUTTON, STRIP_HEIGHT, TabWidths, WINDOW_BUTTONS,
@@ -54,8 +55,8 @@ pub(crate) struct Pointer {
     pub(super) grip: Option<Grip>,
     /// The tab whose close button is pressed.
     pub(super) closing: Option<TabId>,
-    /// The group whose header is pressed, and the place of the pointer then.
-    pub(super) header: Option<(GroupId, (i64, i64))>,
+    /// The header that is pressed.
+    pub(super) header: Option<HeaderGrip>,
     pub(super) menu: Option<OpenMenu>,
     /// The entry that the browser asks about before it does it, and the tab.
     pub(super) asked: Option<(TabId, MenuEntry)>,
@@ -217,7 +218,7 @@ impl Pointer {
     /// The widths of the tabs of a window.
     pub(super) fn widths(&self, browser: &Browser, window: &Window) -> TabWidths {
         let kept = self.kept_widths.filter(|kept| kept.is_of(browser, window));
-        kept.map_or_else(|| TabWidths::shared(browser, window, 0), |kept| kept.widths)
+        kept.map_or_else(|| TabWidths::shared(browser, window), |kept| kept.widths)
     }
 
     /// The left edges of the tabs of a window, and the right edge of the last one.

@@ -43,14 +43,14 @@ pub(super) struct TabWidths {
 }
 
 impl TabWidths {
-    /// Those of a window's tabs as they share its room, once so many more are there.
-    pub(super) fn shared(browser: &Browser, window: &Window, more: i64) -> Self {
+    /// Those of a window's tabs as they share its room.
+    pub(super) fn shared(browser: &Browser, window: &Window) -> Self {
         let count = |is_it: &dyn Fn(&Tab) -> bool| {
             let tabs = window.tabs.iter().filter_map(|id| browser.tab(*id).ok());
             i64::try_from(tabs.filter(|tab| is_it(tab)).count()).unwrap_or(0)
         };
         let pins = count(&|tab| tab.pinned);
-        let others = (count(&|tab| is_wide(browser, tab)) + more).max(1);
+        let others = count(&|tab| is_wide(browser, tab)).max(1);
         let groups = browser.strips().groups().filter(|group| group.window == window.id).count();
         let headers = i64::try_from(groups).unwrap_or(0) * HEADER_WIDTH;
         let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH - headers;

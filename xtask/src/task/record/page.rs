@@ -37,8 +37,9 @@ const ACTIVE: &[(&str, usize)] = &[
     ("window.open(\"about:blank\")&&0", 1),
     ("window.open()&&0", 1),
     ("opener&&(opener.location=\"PATH\");0", 1),
-    ("setTimeout(()=>{location.href=\"PATH\"},300);0", 1),
-    ("setTimeout(()=>{document.title=\"Later\"},300);0", 1),
+    // Within the time that a step takes to settle, so that they do not race the next one.
+    ("setTimeout(()=>{location.href=\"PATH\"},120);0", 1),
+    ("setTimeout(()=>{document.title=\"Later\"},120);0", 1),
     (
         "((a)=>{a.href=\"PATH\";document.body.append(a);a.click()})(document.createElement(\"a\"));0",
         1,

@@ -9,7 +9,7 @@ use crate::id::{GroupId, TabId};
 
 impl Strips {
     /// The tab that becomes active when those in `leaving` go, the active one among them: those of a whole group, or a single member of `group`.
-    pub(super) fn successor(
+    pub(in crate::browser) fn successor(
         &self,
         window: &Window,
         leaving: Range<usize>,

@@ -45,6 +45,9 @@ impl Browser {
     }
 
     fn expand(&mut self, id: GroupId) {
+        if self.held_group == Some(id) {
+            return;
+        }
         let Some(group) = self.strips.group_mut(id).filter(|group| group.collapsed) else {
             return;
         };

@@ -3,23 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::browser::Browser;
-use crate::browser::event::{Change, Event};
-use crate::browser::group::Group;
+use crate::browser::event::Event;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::tab::TabView;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
-#[cfg(feature = "replay")]
-use crate::id::GROUP_ID_NONE;
 use crate::id::{GroupId, TabId, WindowId};
-
-/// Pins and groups that tabs keep on their way to another window.
-struct Luggage {
-    /// The pinned tabs among them, as they were.
-    pinned: Vec<TabView>,
-    /// The group that they are all of.
-    group: Option<Group>,
-}
 
 impl Browser {
     /// Drags tabs, the one that is held first, to stand side by side from an index of a window's strip on.
@@ -68,7 +56,7 @@ impl Browser {
         self.select(*held, tabs.iter().copied().collect())
     }
 
-    fn in_strip_order(&self, tabs: &[TabId]) -> Result<Vec<TabId>, Error> {
+    pub(super) fn in_strip_order(&self, tabs: &[TabId]) -> Result<Vec<TabId>, Error> {
         let Some(first) = tabs.first() else { return Ok(Vec::new()) };
         let strip = &self.window(self.tab(*first)?.window)?.tabs;
         Ok(strip.iter().filter(|tab| tabs.contains(tab)).copied().collect())
@@ -103,7 +91,7 @@ impl Browser {
             self.emit_highlighted(source);
         }
         let ordered = self.in_strip_order(tabs)?;
-        let luggage = self.take_along(&ordered)?;
+        let carried = self.take_along(&ordered)?;
         let is_there = |tab: &TabId| {
             self.window(source)
                 .is_ok_and(|window| window.active != Some(*tab) && window.tabs.contains(tab))
@@ -111,74 +99,16 @@ impl Browser {
         if let Some(replaced) = replaced.filter(is_there) {
             self.activate(replaced)?;
         }
-        self.settle_in(&ordered, held, target, luggage)?;
+        self.settle_in(carried, target)?;
+        self.select(held, ordered.into_iter().collect())?;
         self.give_focus(target);
         Ok(target)
     }
 
-    /// Takes tabs out of their strip. Pins go with them, and a group that they are all of, which leaves the window before them.
-    fn take_along(&mut self, tabs: &[TabId]) -> Result<Luggage, Error> {
-        let views = tabs.iter().filter_map(|tab| self.view(*tab));
-        let pinned: Vec<_> = views.filter(|view| view.pinned).collect();
-        let group = tabs.first().and_then(|tab| self.strips().tab(*tab)?.group);
-        let group = group.filter(|group| self.strips().members(*group) == tabs);
-        let group = group.and_then(|group| self.strips.remove_group(group));
-        if let Some(group) = &group {
-            self.emit(Event::GroupRemoved(group.clone()));
-        }
-        self.take_out_one_by_one(tabs)?;
-        Ok(Luggage { pinned, group })
-    }
-
-    pub(super) fn take_out_one_by_one(&mut self, tabs: &[TabId]) -> Result<(), Error> {
-        for tab in tabs {
-            let left = self.take_out(*tab)?;
-            self.settle_left_window(&[left])?;
-        }
-        Ok(())
-    }
-
-    /// Pins a tab that was pinned where it comes from, and tells so while it is still of that window, at the index that it comes to.
-    pub(super) fn pin_again(&mut self, view: TabView, index: usize) -> Result<(), Error> {
-        self.tab_mut(TabId(view.id))?.pinned = true;
-        let change = Change { pinned: Some(true), ..Change::default() };
-        let index = i64::try_from(index).unwrap_or(i64::MAX);
-        let tab = TabView { index, active: false, highlighted: false, opener: None, ..view };
-        self.emit(Event::TabUpdated { change, tab });
-        Ok(())
-    }
-
-    /// Puts tabs back that were dragged out and given up, one by one to where they stood, and shows none of them.
-    #[cfg(feature = "replay")] // Others drag to an end; the recorded pointer alone gives up on the way.
-    pub(crate) fn drag_back(
-        &mut self,
-        tabs: &[TabId],
-        home: WindowId,
-        index: usize,
-    ) -> Result<(), Error> {
-        for (index, tab) in (index..).zip(self.in_strip_order(tabs)?) {
-            let pinned = self.view(tab).filter(|view| view.pinned);
-            self.take_out_one_by_one(&[tab])?;
-            if let Some(view) = pinned {
-                self.pin_again(view, index)?;
-            }
-            self.attach(tab, home, Some(index))?;
-        }
-        Ok(())
-    }
-
     /// Drags tabs that have a window of their own into the strip of another one.
-    pub(crate) fn drag_into(
-        &mut self,
-        tabs: &[TabId],
-        target: WindowId,
-        index: usize,
-    ) -> Result<(), Error> {
-        let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
-        let ordered = self.in_strip_order(tabs)?;
-        let luggage = self.take_along(&ordered)?;
-        self.settle_in(&ordered, held, target, luggage)?;
+    fn drag_into(&mut self, tabs: &[TabId], target: WindowId, index: usize) -> Result<(), Error> {
         // They come in at the start of the strip, and go to their place from there.
+        let ordered = self.bring_in(tabs, target)?;
         match ordered.as_slice() {
             [tab] => self.move_within(*tab, Some(index))?,
             tabs => self.drag_together(tabs, index)?,
@@ -188,72 +118,18 @@ impl Browser {
         Ok(())
     }
 
-    /// Puts tabs that stand nowhere at the start of a strip, behind what is pinned there. The first of them is shown at once, and in the end the one
-    /// that is held; each is highlighted with those before it.
-    fn settle_in(
+    /// Brings tabs, the one that is held first, to the start of the strip of another window; these in the order of the strip.
+    pub(crate) fn bring_in(
         &mut self,
         tabs: &[TabId],
-        held: TabId,
-        window: WindowId,
-        luggage: Luggage,
-    ) -> Result<(), Error> {
-        let start = self.strips().pinned_count(self.window(window)?);
-        let group = luggage.group.map(|group| Group { window, ..group });
-        if let Some(group) = &group {
-            self.strips.add_group(group.clone());
-        }
-        let (mut highlighted, mut shown) = (BTreeSet::new(), held);
-        for (index, tab) in (start..).zip(tabs) {
-            if let Some(view) = luggage.pinned.iter().find(|view| view.id == tab.0) {
-                self.pin_again(view.clone(), index)?;
-            }
-            self.attach(*tab, window, Some(index))?;
-            if let Some(group) = &group {
-                self.join_as_shown(*tab, group.id)?;
-            }
-            if index == start || *tab == held {
-                shown = *tab;
-            }
-            highlighted.insert(*tab);
-            self.select(shown, highlighted.clone())?;
-            if let Some(group) = group.clone().filter(|_| index == start) {
-                self.emit(Event::GroupCreated(group.clone()));
-                self.emit(Event::GroupUpdated(group));
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes a tab a member of a group that came with it, and tells so of it as the active one, which it is about to be.
-    fn join_as_shown(&mut self, id: TabId, group: GroupId) -> Result<(), Error> {
-        self.tab_mut(id)?.group = Some(group);
-        let view = self.view(id).ok_or(Error::NoTab(id.0))?;
-        let change = Change { group: Some(group.0), ..Change::default() };
-        let tab = TabView { active: true, highlighted: true, ..view };
-        self.emit(Event::TabUpdated { change, tab });
-        Ok(())
-    }
-
-    /// Drags tabs that are held and stand side by side along their strip to an index, as members of a group or of none.
-    #[cfg(feature = "replay")] // Others name where a tab ends; the recorded pointer alone goes there step by step.
-    pub(crate) fn drag_within(
-        &mut self,
-        tabs: &[TabId],
-        to: usize,
-        group: Option<GroupId>,
-    ) -> Result<(), Error> {
-        let shown = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
-        let mut left = BTreeSet::new();
-        for (to, id) in (to..).zip(tabs) {
-            let own = std::mem::replace(&mut self.tab_mut(*id)?.group, group);
-            if own != group {
-                self.emit_updated_as_at(*id, to, Change { group: shown, ..Change::default() })?;
-                left.extend(own);
-            }
-        }
-        self.move_side_by_side(tabs, to)?;
-        left.into_iter().for_each(|group| self.drop_group_if_empty(group));
-        Ok(())
+        target: WindowId,
+    ) -> Result<Vec<TabId>, Error> {
+        let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
+        let ordered = self.in_strip_order(tabs)?;
+        let carried = self.take_along(&ordered)?;
+        self.settle_in(carried, target)?;
+        self.select(held, ordered.iter().copied().collect())?;
+        Ok(ordered)
     }
 
     /// Drags several tabs that are held along their strip, to stand side by side from an index on: pinned ones as far as the pinned block
@@ -297,23 +173,38 @@ impl Browser {
         Ok(owns.into_iter().map(|own| around.or_else(|| own.filter(stays))).collect())
     }
 
-    /// Drags a group by its header within its strip. It hides its tabs meanwhile, and one of them is in front.
+    /// Drags a group by its header within its strip, from where it is taken hold of to where it is let go.
     pub(super) fn drag_group(&mut self, id: GroupId, index: usize) -> Result<(), Error> {
         let group = self.group(id.0)?.clone();
-        let members = self.strips().members(id);
-        if let Some(first) = members.iter().find(|tab| !self.is_active(**tab)).copied()
-            && !members.iter().any(|tab| self.is_active(*tab))
-        {
-            self.activate(first)?;
-        }
-        self.show_collapsed(id, true);
+        self.hold_group(id)?;
         let moved = self.move_group(&group, group.window, index);
-        self.show_collapsed(id, group.collapsed);
+        self.let_go_of_group(id, group.collapsed)?;
         moved.map(drop)
     }
 
+    /// Takes hold of a group by its header: its tabs are highlighted, one of them is in front, and it hides them.
+    pub(crate) fn hold_group(&mut self, id: GroupId) -> Result<(), Error> {
+        let members = self.strips().members(id);
+        let active = members.iter().find(|tab| self.is_active(**tab)).or(members.first());
+        let active = *active.ok_or(Error::NoGroup(id.0))?;
+        self.held_group = Some(id);
+        self.select(active, members.into_iter().collect())?;
+        self.show_collapsed(id, true);
+        Ok(())
+    }
+
+    /// Lets go of a group, which shows its tabs again unless it hid them before; the one in front alone stays highlighted.
+    pub(crate) fn let_go_of_group(&mut self, id: GroupId, collapsed: bool) -> Result<(), Error> {
+        self.show_collapsed(id, collapsed);
+        if let Some(active) = self.window(self.group(id.0)?.window)?.active {
+            self.select(active, BTreeSet::from([active]))?;
+        }
+        self.held_group = None;
+        Ok(())
+    }
+
     /// Shows a group with its tabs hidden, or not, where that is another state than before.
-    fn show_collapsed(&mut self, id: GroupId, collapsed: bool) {
+    pub(super) fn show_collapsed(&mut self, id: GroupId, collapsed: bool) {
         let Some(group) = self.strips.group_mut(id).filter(|group| group.collapsed != collapsed)
         else {
             return;

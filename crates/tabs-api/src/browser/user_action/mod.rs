@@ -3,7 +3,10 @@
 #[cfg(feature = "replay")]
 // Others say where a tab goes; the recorded keys alone ask what has them.
 mod address_field;
+mod carried;
 mod drag;
+#[cfg(feature = "replay")]
+mod drag_steps;
 mod new_window;
 mod perform;
 mod tab_menu;

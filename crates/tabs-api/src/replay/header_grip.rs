@@ -1,0 +1,137 @@
+//! A header under a pressed button, and its group that the pointer drags.
+
+use std::collections::BTreeSet;
+
+use crate::browser::Browser;
+use crate::browser::user_action::UserAction;
+use crate::error::Error;
+use crate::id::{GroupId, TabId};
+use crate::replay::drag::{STRIP_MARGIN, carry};
+use crate::replay::dragged_tab::DraggedTabs;
+use crate::replay::pointer::{Pointer, act};
+use crate::replay::strip_layout::{HEADER_WIDTH, STRIP_HEIGHT};
+
+/// The distance up to which a header that is moved is let go as one that was clicked.
+const CLICK_WITHIN: i64 = 10;
+
+/// A header under a pressed button.
+#[derive(Debug, Clone)]
+pub(super) struct HeaderGrip {
+    pub(super) group: GroupId,
+    /// The place of the pointer as the button was pressed.
+    pub(super) from: (i64, i64),
+    /// Its distance from the left edge of the header.
+    pub(super) offset: i64,
+    /// The index of the first tab of the group then.
+    pub(super) home_index: usize,
+    /// The active tab and the highlighted ones of the window then.
+    pub(super) selection: (TabId, BTreeSet<TabId>),
+    /// True if the group hid its tabs before it was taken hold of.
+    pub(super) was_collapsed: bool,
+    pub(super) is_dragging: bool,
+    /// The place of the pointer in the window, which it keeps in one of the group's own.
+    pub(super) hold: (i64, i64),
+    /// True while the group has a window of its own.
+    pub(super) is_out: bool,
+}
+
+impl HeaderGrip {
+    /// That of a group whose header is under the pointer, in the window there.
+    pub(super) fn of(pointer: &Pointer, browser: &Browser, group: GroupId) -> Option<Self> {
+        let window = pointer.window_here(browser)?;
+        let home_index = window.index_of(*browser.strips().members(group).first()?)?;
+        let left = *pointer.lefts(browser, window).get(home_index)? - HEADER_WIDTH;
+        Some(Self {
+            group,
+            from: (pointer.x, pointer.y),
+            offset: pointer.within(window).0 - left,
+            home_index,
+            selection: (window.active?, window.highlighted.clone()),
+            was_collapsed: browser.strips().group(group)?.collapsed,
+            is_dragging: false,
+            hold: pointer.within(window),
+            is_out: false,
+        })
+    }
+
+    fn is_click_at(&self, (x, y): (i64, i64)) -> bool {
+        (x - self.from.0).abs() <= CLICK_WITHIN && (y - self.from.1).abs() <= CLICK_WITHIN
+    }
+}
+
+impl Pointer {
+    /// Follows the pointer with a group that is held by its header: along the strip, where it stands nearest to the pointer.
+    pub(super) fn drag_header(
+        &mut self,
+        browser: &mut Browser,
+        grip: &mut HeaderGrip,
+    ) -> Result<(), Error> {
+        if !grip.is_dragging {
+            if grip.is_click_at((self.x, self.y)) {
+                return Ok(());
+            }
+            act(browser, UserAction::DragBegin {})?;
+            browser.hold_group(grip.group)?;
+            grip.is_dragging = true;
+        }
+        let window = browser.window(browser.group(grip.group.0)?.window)?;
+        let (place, own) = (window.bounds, window.id);
+        // With all its tabs the window itself moves.
+        grip.is_out |= window.tabs == browser.strips().members(grip.group);
+        if grip.is_out {
+            let Some(target) = self.strip_here(browser, own) else {
+                return carry(browser, own, (self.x, self.y), (place, grip.hold));
+            };
+            grip.is_out = false;
+            browser.bring_group_in(grip.group, target)?;
+            self.drag_header_along(browser, grip)?;
+            browser.drop_emptied_windows();
+            browser.give_focus(target);
+            return Ok(());
+        }
+        if self.y - place.top > STRIP_HEIGHT + STRIP_MARGIN {
+            grip.is_out = true;
+            let (former, _) = grip.selection;
+            let own = browser.drag_group_out(grip.group, former, grip.was_collapsed)?;
+            return carry(browser, own, (self.x, self.y), (place, grip.hold));
+        }
+        self.drag_header_along(browser, grip)
+    }
+
+    fn drag_header_along(&self, browser: &mut Browser, grip: &mut HeaderGrip) -> Result<(), Error> {
+        let group = browser.group(grip.group.0)?.clone();
+        let members = browser.strips().members(grip.group);
+        let window = browser.window(group.window)?;
+        grip.hold.0 = self.within(window).0;
+        let widths = self.widths(browser, window);
+        let left = self.within(window).0 - grip.offset + HEADER_WIDTH;
+        let Some(dragged) = DraggedTabs::of(browser, (window, widths), &members, Some(group.id))
+        else {
+            return Ok(());
+        };
+        let index = dragged.by_header().index(left);
+        browser.move_group(&group, group.window, index).map(drop)
+    }
+
+    /// Lets go of a header: one that was not dragged was clicked.
+    pub(super) fn release_header(browser: &mut Browser, grip: &HeaderGrip) -> Result<(), Error> {
+        if !grip.is_dragging {
+            return act(browser, UserAction::ToggleGroup { group_id: grip.group.0 });
+        }
+        act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
+        browser.let_go_of_group(grip.group, grip.was_collapsed)
+    }
+
+    /// Puts back a group that is dragged along its strip, and what was active before.
+    pub(super) fn give_up_header(browser: &mut Browser, grip: &HeaderGrip) -> Result<(), Error> {
+        if !grip.is_dragging {
+            return Ok(());
+        }
+        let group = browser.group(grip.group.0)?.clone();
+        browser.move_group(&group, group.window, grip.home_index)?;
+        act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
+        let (active, highlighted) = grip.selection.clone();
+        browser.put_group_down(grip.group, grip.was_collapsed);
+        browser.select(active, highlighted)
+    }
+}
