@@ -126,15 +126,18 @@ impl Browser {
             }
             self.emit(Event::WindowFocused(window.0));
             self.show_minimized(window);
-            // The page of a discarded tab comes back as its window comes to the front.
-            let active = self.strips.window(window).and_then(|window| window.active);
-            let discarded =
-                active.filter(|tab| self.strips.tab(*tab).is_some_and(|tab| tab.discarded));
-            if let Some(tab) = discarded {
-                // The tab was just found, so that this cannot fail.
-                drop(self.reload_discarded(tab));
-            }
+            self.load_discarded(window);
             self.show_in_front(window);
+        }
+    }
+
+    /// Brings the page of a discarded tab back that is the active one of a window which comes to the front.
+    pub(in crate::browser) fn load_discarded(&mut self, window: WindowId) {
+        let active = self.strips.window(window).and_then(|window| window.active);
+        let is_discarded = |tab: &TabId| self.strips.tab(*tab).is_some_and(|tab| tab.discarded);
+        if let Some(tab) = active.filter(is_discarded) {
+            // The tab was just found, so that this cannot fail.
+            drop(self.reload_discarded(tab));
         }
     }
 

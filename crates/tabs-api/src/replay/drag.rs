@@ -10,7 +10,7 @@ use crate::replay::dragged_tab::DraggedTabs;
 use crate::replay::grip::Grip;
 use crate::replay::header_grip::HeaderGrip;
 use crate::replay::pointer::{Pointer, act, press_desktop};
-use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, dragged_to, over_header};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, STRIP_START, dragged_to, over_header};
 
 /// The height of the part below the strip in which a tab that is dragged stays in it.
 pub(super) const STRIP_MARGIN: i64 = 15;
@@ -49,6 +49,7 @@ impl Pointer {
             home_group: browser.tab(tab)?.group,
             hold: self.within(window),
             selection: (window.active.unwrap_or(tab), window.highlighted.clone()),
+            homes: Vec::new(),
             former,
             replaced: None,
             is_mate,
@@ -83,7 +84,13 @@ impl Pointer {
         let window = browser.window(browser.tab(grip.tab)?.window)?;
         let held: Vec<_> =
             window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect();
-        if !std::mem::replace(&mut grip.is_dragging, true) {
+        let begins = !std::mem::replace(&mut grip.is_dragging, true);
+        if begins {
+            let strip = window.tabs.iter().enumerate().filter(|(_, tab)| held.contains(tab));
+            let home = |(index, tab): (usize, &TabId)| {
+                (*tab, index, browser.tab(*tab).ok().and_then(|tab| tab.group))
+            };
+            grip.homes = strip.map(home).collect();
             act(browser, UserAction::DragBegin {})?;
             browser.select(grip.tab, held.iter().copied().collect())?;
         }
@@ -94,7 +101,15 @@ impl Pointer {
             grip.is_out = true;
             return self.drag_outside(browser);
         }
-        if y - place.top > STRIP_HEIGHT + STRIP_MARGIN {
+        let is_out = !self.is_near_strip(place);
+        // They go along the strip before they can leave it.
+        if begins || !is_out {
+            self.drag_along(browser, &held)?;
+        }
+        let Some(grip) = &mut self.grip else {
+            return Ok(());
+        };
+        if is_out {
             grip.is_out = true;
             let mut tabs = vec![grip.tab];
             tabs.extend(held.into_iter().filter(|tab| *tab != grip.tab));
@@ -102,7 +117,12 @@ impl Pointer {
             return carry(browser, target, (x, y), (place, hold));
         }
         grip.hold.0 = x - place.left;
-        self.drag_along(browser, &held)
+        Ok(())
+    }
+
+    /// True where what is dragged stays in the strip of a window at that place.
+    pub(super) fn is_near_strip(&self, place: Bounds) -> bool {
+        self.x - place.left >= STRIP_START && self.y - place.top <= STRIP_HEIGHT + STRIP_MARGIN
     }
 
     /// Follows the pointer along the strip with the tabs that are held.
@@ -119,8 +139,7 @@ impl Pointer {
         let width = widths.of(browser, grip.tab);
         let before = held.iter().take_while(|tab| **tab != grip.tab).count();
         let dragged = DraggedTabs::of(browser, (window, widths), held, grip.home_group);
-        let Some(dragged) = dragged.filter(|dragged| held.len() == 1 || !dragged.is_mixed(window))
-        else {
+        let Some(dragged) = dragged.filter(|dragged| held.len() == 1 || !dragged.is_mixed()) else {
             let way = self.x - grip.from_x;
             let way_over = over_header(browser, window, grip.from_index, way);
             let to = dragged_to(grip.from_index, way_over, width);
@@ -149,10 +168,12 @@ impl Pointer {
         if grip.is_out {
             return act(browser, UserAction::DragEnd { tab_id: None, index: None });
         }
-        if grip.is_mate {
-            browser.move_within(grip.tab, Some(grip.from_index))?;
-        } else {
-            browser.drag_within(&[grip.tab], grip.from_index, grip.home_group)?;
+        for (place, (tab, home, group)) in grip.homes.iter().enumerate() {
+            // From before its place it goes there over those that are still to go.
+            let index = browser.window(grip.home)?.index_of(*tab).unwrap_or_default();
+            let over = if index < *home { grip.homes.len() - place - 1 } else { 0 };
+            let group = group.filter(|group| browser.strips().group(*group).is_some());
+            browser.drag_within(&[*tab], home + over, group)?;
         }
         act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
         match grip.former.filter(|_| !grip.is_mate) {

@@ -8,7 +8,7 @@ use crate::id::{TabId, WindowId};
 use crate::replay::drag::carry;
 use crate::replay::grip::Grip;
 use crate::replay::pointer::{Pointer, act};
-use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, STRIP_RIGHT};
+use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, STRIP_START};
 
 impl Pointer {
     /// Follows the pointer with tabs that have a window of their own: over the strip of another one they go into that.
@@ -40,13 +40,7 @@ impl Pointer {
 
     /// Puts tabs back into the strip that they were dragged out of.
     pub(super) fn give_up_outside(browser: &mut Browser, grip: &Grip) -> Result<(), Error> {
-        let window = browser.window(browser.tab(grip.tab)?.window)?;
-        let mut tabs = held(browser, grip)?;
-        // In the strip of another window they are those that are highlighted.
-        tabs.retain(|tab| grip.is_out || window.highlighted.contains(tab));
-        let strip = window.tabs.iter().filter(|tab| tabs.contains(tab));
-        let before = strip.take_while(|tab| **tab != grip.tab).count();
-        browser.drag_back(&tabs, grip.home, grip.home_index.saturating_sub(before))?;
+        browser.drag_back(&grip.homes, grip.home)?;
         let (active, highlighted) = grip.selection.clone();
         browser.select(active, highlighted)?;
         browser.drop_emptied_windows();
@@ -66,7 +60,7 @@ impl Pointer {
         let place = window.bounds;
         let has_strip = window.kind == WindowKind::Normal && !window.is_minimized();
         has_strip
-            && (place.left + STRIP_LEFT..place.left + place.width - STRIP_RIGHT).contains(&self.x)
+            && (place.left + STRIP_START..place.left + place.width - STRIP_RIGHT).contains(&self.x)
             && (place.top..place.top + STRIP_HEIGHT).contains(&self.y)
     }
 }

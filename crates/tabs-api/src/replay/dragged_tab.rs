@@ -23,8 +23,10 @@ pub(super) struct DraggedTabs<'b> {
     is_whole: bool,
     /// True if they joined that group on the way.
     has_joined: bool,
-    /// True if they are a group that is dragged by its header: it goes into no other.
+    /// True if they are a group that is dragged by its header.
     is_by_header: bool,
+    /// True if they go into no group: one that is held by its header, or goes along with other tabs.
+    stays_outside: bool,
     /// The part of a tab's width by which it leans over a group that it joins.
     lean: i64,
 }
@@ -41,22 +43,24 @@ impl<'b> DraggedTabs<'b> {
         let first = *tabs.first()?;
         let from = window.index_of(first)?;
         let own = browser.tab(first).ok()?.group;
-        let width = |tab: &TabId| widths.drawn(browser, *tab);
-        // Groups that they are all tabs of go with their headers.
-        let headers = tabs.iter().filter(|tab| begins_whole_group(browser, tabs, **tab)).count();
-        let headers = i64::try_from(headers).unwrap_or(0) * HEADER_WIDTH;
-        let gone = tabs.iter().map(width).sum::<i64>() + headers;
-        let others = window.tabs.iter().zip(widths.lefts(browser, window)).enumerate();
-        let others = others.filter(|(_, (tab, _))| !tabs.contains(tab));
-        let right = |(index, (tab, left)): (usize, (&TabId, i64))| {
-            left + width(tab) - if index > from { gone } else { 0 }
-        };
-        let rights = others.map(right).collect();
+        let (mut right, mut before) = (STRIP_LEFT, None);
+        let spans = window.tabs.iter().zip(widths.spans(browser, window));
+        let others = spans.filter(|(tab, _)| !tabs.contains(tab));
+        // Groups that they are all tabs of go with their headers, and the others draw together.
+        let rights = others.map(|(tab, span)| {
+            let group = browser.tab(*tab).ok().and_then(|tab| tab.group);
+            let has_header = group.is_some() && group != std::mem::replace(&mut before, group);
+            right += span.end - span.start + if has_header { HEADER_WIDTH } else { 0 };
+            right
+        });
+        let rights = rights.collect();
         let lean = (widths.of(browser, first) + DRAWN_OVER) / 4;
         let others = window.without(tabs);
         let is_whole = own.is_some_and(|own| browser.strips().members(own) == tabs);
         let has_joined = own != home_group;
         let is_by_header = false;
+        let begins_group = |tab: &TabId| begins_whole_group(browser, tabs, *tab);
+        let stays_outside = !is_whole && tabs.iter().any(begins_group);
         Some(Self {
             browser,
             others,
@@ -68,13 +72,14 @@ impl<'b> DraggedTabs<'b> {
             is_whole,
             has_joined,
             is_by_header,
+            stays_outside,
             lean,
         })
     }
 
     /// The same tabs where the header of their group is what the pointer holds.
     pub(super) fn by_header(self) -> Self {
-        Self { is_by_header: true, ..self }
+        Self { is_by_header: true, stays_outside: true, ..self }
     }
 
     /// The way from the left edge of the first of them to that of another one, over the headers of groups that go with them.
@@ -97,7 +102,7 @@ impl<'b> DraggedTabs<'b> {
             let around = strips.group_around(&self.others, *index);
             let hides = around.and_then(|group| strips.group(group));
             strips.clamped(&self.others, is_pinned, *index) == *index
-                && !hides.is_some_and(|group| self.is_by_header || group.collapsed)
+                && !hides.is_some_and(|group| self.stays_outside || group.collapsed)
         };
         let indices = (0..=self.others.tabs.len()).filter(may_stand);
         // Half way between two places tabs go on, and a header does not.
@@ -139,7 +144,7 @@ impl<'b> DraggedTabs<'b> {
     /// are all of stays with them where no other takes them.
     pub(super) fn group(&self, index: usize, left: i64) -> Option<GroupId> {
         let strips = self.browser.strips();
-        if self.is_pinned() {
+        if self.is_pinned() || self.stays_outside {
             return None;
         }
         let whole = self.own.filter(|_| self.is_whole);
@@ -165,11 +170,9 @@ impl<'b> DraggedTabs<'b> {
         first.is_some_and(|tab| tab.pinned)
     }
 
-    /// True if pinned tabs are among them, or if they do not stand side by side.
-    pub(super) fn is_mixed(&self, window: &Window) -> bool {
-        let is_pinned = |tab: &TabId| self.browser.tab(*tab).is_ok_and(|tab| tab.pinned);
-        let block = window.tabs.get(self.from..self.from + self.tabs.len());
-        self.tabs.iter().any(is_pinned) || block != Some(self.tabs)
+    /// True if pinned tabs are among them.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.tabs.iter().any(|tab| self.browser.tab(*tab).is_ok_and(|tab| tab.pinned))
     }
 }
 

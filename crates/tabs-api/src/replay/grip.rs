@@ -24,6 +24,8 @@ pub(super) struct Grip {
     pub(super) hold: (i64, i64),
     /// The active tab and the highlighted ones of that window before it was taken hold of.
     pub(super) selection: (TabId, BTreeSet<TabId>),
+    /// The tabs that are dragged with it, their indices and groups before.
+    pub(super) homes: Vec<(TabId, usize, Option<GroupId>)>,
     /// The tab that was active before it was taken hold of.
     pub(super) former: Option<TabId>,
     /// The tab that was active in the window that it was dragged into.

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::browser::Browser;
 use crate::browser::user_action::UserAction;
 use crate::error::Error;
-use crate::id::{GroupId, TabId};
-use crate::replay::drag::{STRIP_MARGIN, carry};
+use crate::id::{GroupId, TabId, WindowId};
+use crate::replay::drag::carry;
 use crate::replay::dragged_tab::DraggedTabs;
 use crate::replay::pointer::{Pointer, act};
-use crate::replay::strip_layout::{HEADER_WIDTH, STRIP_HEIGHT};
+use crate::replay::strip_layout::HEADER_WIDTH;
 
 /// The distance up to which a header that is moved is let go as one that was clicked.
 const CLICK_WITHIN: i64 = 10;
@@ -22,8 +22,8 @@ pub(super) struct HeaderGrip {
     pub(super) from: (i64, i64),
     /// Its distance from the left edge of the header.
     pub(super) offset: i64,
-    /// The index of the first tab of the group then.
-    pub(super) home_index: usize,
+    /// The window then, and the index of the first tab of the group there.
+    pub(super) home: (WindowId, usize),
     /// The active tab and the highlighted ones of the window then.
     pub(super) selection: (TabId, BTreeSet<TabId>),
     /// True if the group hid its tabs before it was taken hold of.
@@ -45,7 +45,7 @@ impl HeaderGrip {
             group,
             from: (pointer.x, pointer.y),
             offset: pointer.within(window).0 - left,
-            home_index,
+            home: (window.id, home_index),
             selection: (window.active?, window.highlighted.clone()),
             was_collapsed: browser.strips().group(group)?.collapsed,
             is_dragging: false,
@@ -66,7 +66,8 @@ impl Pointer {
         browser: &mut Browser,
         grip: &mut HeaderGrip,
     ) -> Result<(), Error> {
-        if !grip.is_dragging {
+        let begins = !grip.is_dragging;
+        if begins {
             if grip.is_click_at((self.x, self.y)) {
                 return Ok(());
             }
@@ -89,20 +90,27 @@ impl Pointer {
             browser.give_focus(target);
             return Ok(());
         }
-        if self.y - place.top > STRIP_HEIGHT + STRIP_MARGIN {
+        let is_out = !self.is_near_strip(place);
+        // It goes along the strip before it can leave that.
+        if begins || !is_out {
+            self.drag_header_along(browser, grip)?;
+        }
+        if is_out {
             grip.is_out = true;
             let (former, _) = grip.selection;
-            let own = browser.drag_group_out(grip.group, former, grip.was_collapsed)?;
+            let own = browser.drag_group_out(grip.group, former)?;
             return carry(browser, own, (self.x, self.y), (place, grip.hold));
         }
-        self.drag_header_along(browser, grip)
+        Ok(())
     }
 
     fn drag_header_along(&self, browser: &mut Browser, grip: &mut HeaderGrip) -> Result<(), Error> {
         let group = browser.group(grip.group.0)?.clone();
         let members = browser.strips().members(grip.group);
         let window = browser.window(group.window)?;
-        grip.hold.0 = self.within(window).0;
+        if self.is_near_strip(window.bounds) {
+            grip.hold.0 = self.within(window).0;
+        }
         let widths = self.widths(browser, window);
         let left = self.within(window).0 - grip.offset + HEADER_WIDTH;
         let Some(dragged) = DraggedTabs::of(browser, (window, widths), &members, Some(group.id))
@@ -122,15 +130,22 @@ impl Pointer {
         browser.let_go_of_group(grip.group, grip.was_collapsed)
     }
 
-    /// Puts back a group that is dragged along its strip, and what was active before.
+    /// Puts back a group that is dragged, and what was active before.
     pub(super) fn give_up_header(browser: &mut Browser, grip: &HeaderGrip) -> Result<(), Error> {
         if !grip.is_dragging {
             return Ok(());
         }
         let group = browser.group(grip.group.0)?.clone();
-        browser.move_group(&group, group.window, grip.home_index)?;
+        let ((home, index), (active, highlighted)) = (grip.home, grip.selection.clone());
         act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
-        let (active, highlighted) = grip.selection.clone();
+        if group.window != home {
+            browser.give_group_back(grip.group, grip.home, grip.was_collapsed)?;
+            browser.select(active, highlighted)?;
+            browser.drop_emptied_windows();
+            browser.give_focus(home);
+            return Ok(());
+        }
+        browser.move_group(&group, home, index)?;
         browser.put_group_down(grip.group, grip.was_collapsed);
         browser.select(active, highlighted)
     }

@@ -33,6 +33,9 @@ pub(super) const HEADER_WIDTH: i64 = 34;
 /// The part of a tab that is drawn over its neighbours.
 pub(super) const DRAWN_OVER: i64 = 18;
 
+/// The left edge of the strip, from that of the window: the first tab is drawn over it.
+pub(super) const STRIP_START: i64 = STRIP_LEFT - DRAWN_OVER / 2;
+
 /// The widths of the tabs of a strip that are not pinned.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TabWidths {

@@ -121,6 +121,8 @@ impl Browser {
         let strips = &self.strips;
         let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
         let next = self.focus.remove(window, is_seen);
+        // The one behind it is in front before it is gone.
+        next.into_iter().for_each(|next| self.load_discarded(next));
         self.emit(Event::WindowRemoved(window.0));
         if let Some(next) = next {
             self.emit(Event::WindowFocused(next.0));

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::browser::Browser;
-use crate::browser::event::Event;
+use crate::browser::event::{Change, Event};
 use crate::browser::strip::WindowPlacement;
 use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
-use crate::id::{GroupId, TabId, WindowId};
+use crate::id::{GROUP_ID_NONE, GroupId, TabId, WindowId};
 
 impl Browser {
     /// Drags tabs, the one that is held first, to stand side by side from an index of a window's strip on.
@@ -147,12 +147,34 @@ impl Browser {
         let start = start.max(pinned_count).min(window.tabs.len().saturating_sub(others.len()));
         let groups = self.groups_where_dragged(&others, &window.without(&others), start)?;
         self.move_side_by_side(&pinned, index.min(room))?;
-        for (tab, group) in others.iter().zip(groups) {
-            if self.tab(*tab)?.group != group {
-                self.change_group_in_place(*tab, group)?;
+        self.move_into_groups(&others, start, groups)
+    }
+
+    /// Moves tabs to stand side by side from an index on, each as a member of its group, which is told as if it stood there already.
+    pub(super) fn move_into_groups(
+        &mut self,
+        tabs: &[TabId],
+        to: usize,
+        groups: Vec<Option<GroupId>>,
+    ) -> Result<(), Error> {
+        let Some(first) = tabs.first() else { return Ok(()) };
+        let from = self.window(self.tab(*first)?.window)?.index_of(*first);
+        // To the right each of them goes to where the last one ends, and is pushed back by those behind it.
+        let goes_right = from.is_some_and(|from| from < to);
+        let end = goes_right.then(|| to + tabs.len().saturating_sub(1));
+        let mut left = BTreeSet::new();
+        for ((to, id), group) in (to..).zip(tabs).zip(groups) {
+            let own = std::mem::replace(&mut self.tab_mut(*id)?.group, group);
+            if own != group {
+                let group = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
+                let to = end.unwrap_or(to);
+                self.emit_updated_as_at(*id, to, Change { group, ..Change::default() })?;
+                left.extend(own);
             }
         }
-        self.move_side_by_side(&others, start)
+        self.move_side_by_side(tabs, to)?;
+        left.into_iter().for_each(|group| self.drop_group_if_empty(group));
+        Ok(())
     }
 
     /// The groups of tabs that are dragged to an index of a strip without them.
@@ -212,5 +234,6 @@ impl Browser {
         group.collapsed = collapsed;
         let shown = group.clone();
         self.emit(Event::GroupUpdated(shown));
+        self.set_collapsed(id, collapsed);
     }
 }

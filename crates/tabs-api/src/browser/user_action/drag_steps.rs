@@ -1,30 +1,49 @@
 //! Steps of a drag that the recorded pointer goes one by one, and may give up on its way; others name where a drag ends.
 
-use std::collections::BTreeSet;
-
 use crate::browser::Browser;
-use crate::browser::event::Change;
+use crate::browser::event::{Change, Event};
 use crate::browser::strip::WindowPlacement;
+use crate::browser::tab::TabView;
+use crate::browser::user_action::carried::Carried;
 use crate::browser::window::WindowKind;
 use crate::error::Error;
-use crate::id::{GROUP_ID_NONE, GroupId, TabId, WindowId};
+use crate::id::{GroupId, TabId, WindowId};
 
 impl Browser {
-    /// Puts tabs back that were dragged out and given up, one by one to where they stood, and shows none of them.
+    /// Puts tabs back that were dragged out and given up, one by one to where they stood and into their groups, and shows none of them.
     pub(crate) fn drag_back(
         &mut self,
-        tabs: &[TabId],
+        homes: &[(TabId, usize, Option<GroupId>)],
         home: WindowId,
-        index: usize,
     ) -> Result<(), Error> {
-        for (index, tab) in (index..).zip(self.in_strip_order(tabs)?) {
-            let pinned = self.view(tab).filter(|view| view.pinned);
-            self.take_out_one_by_one(&[tab])?;
-            if let Some(view) = pinned {
-                self.pin_again(view, index)?;
+        for (tab, index, group) in homes {
+            let view = self.view(*tab).ok_or(Error::NoTab(tab.0))?;
+            let group = group.filter(|group| {
+                self.strips().group(*group).is_some_and(|group| group.window == home)
+            });
+            self.take_out_one_by_one(&[*tab])?;
+            if view.pinned {
+                self.pin_again(view.clone(), *index)?;
             }
-            self.attach(tab, home, Some(index))?;
+            if let Some(group) = group {
+                self.join_again(view, *index, group)?;
+            }
+            self.attach(*tab, home, Some(*index))?;
+            if let Some(group) = group {
+                self.emit_updated(*tab, Change { group: Some(group.0), ..Change::default() });
+            }
         }
+        Ok(())
+    }
+
+    /// Makes a tab a member of the group that it was of where it comes to, and tells so while it is still of its window, at the index that it comes to.
+    fn join_again(&mut self, view: TabView, index: usize, group: GroupId) -> Result<(), Error> {
+        self.tab_mut(TabId(view.id))?.group = Some(group);
+        let change = Change { group: Some(group.0), ..Change::default() };
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let (active, highlighted, opener) = (false, false, None);
+        let tab = TabView { index, group: group.0, active, highlighted, opener, ..view };
+        self.emit(Event::TabUpdated { change, tab });
         Ok(())
     }
 
@@ -40,44 +59,23 @@ impl Browser {
             |group: &GroupId| self.strips().members(*group).iter().all(|tab| tabs.contains(tab));
         let kept = |tab: &TabId| Ok(group.or(self.tab(*tab)?.group.filter(is_whole)));
         let groups = tabs.iter().map(kept).collect::<Result<Vec<_>, Error>>()?;
-        let from = tabs
-            .first()
-            .and_then(|first| self.window(self.tab(*first).ok()?.window).ok()?.index_of(*first));
-        // To the right each of them goes to where the last one ends, and is pushed back by those behind it.
-        let end = from.filter(|from| *from < to).map(|_| to + tabs.len().saturating_sub(1));
-        let mut left = BTreeSet::new();
-        for ((to, id), group) in (to..).zip(tabs).zip(groups) {
-            let to = end.unwrap_or(to);
-            let own = std::mem::replace(&mut self.tab_mut(*id)?.group, group);
-            if own != group {
-                let shown = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
-                self.emit_updated_as_at(*id, to, Change { group: shown, ..Change::default() })?;
-                left.extend(own);
-            }
-        }
-        self.move_side_by_side(tabs, to)?;
-        left.into_iter().for_each(|group| self.drop_group_if_empty(group));
-        Ok(())
+        self.move_into_groups(tabs, to, groups)
     }
 
     /// Drags a group that is held out of its strip, into a window of its own. The tab that was active before it was taken hold of is so again at first, and
     /// then the one that takes the place of its own.
-    pub(crate) fn drag_group_out(
-        &mut self,
-        id: GroupId,
-        former: TabId,
-        collapsed: bool,
-    ) -> Result<WindowId, Error> {
+    pub(crate) fn drag_group_out(&mut self, id: GroupId, former: TabId) -> Result<WindowId, Error> {
         let source = self.group(id.0)?.window;
         let incognito = self.window(source)?.incognito;
         let target = self.open_window(WindowKind::Normal, incognito, WindowPlacement::default())?;
-        self.put_group_down(id, collapsed);
+        self.held_group = None;
         let members = self.strips().members(id);
         let window = self.window(source)?;
         let first = members.first().and_then(|first| window.index_of(*first)).unwrap_or_default();
         let next = self.strips().successor(window, first..first + members.len(), None);
         if !members.contains(&former) {
             self.window_mut(source)?.highlighted.insert(former);
+            self.expand_around_highlighted(source, &[])?;
             self.emit_highlighted(source);
         }
         let carried = self.take_along(&members)?;
@@ -96,6 +94,27 @@ impl Browser {
         let carried = self.take_along(&self.strips().members(id))?;
         self.settle_in(carried, target)?;
         self.hold_group(id)
+    }
+
+    /// Gives a group that is held back to where it stood, which is told once more at its end.
+    pub(crate) fn give_group_back(
+        &mut self,
+        id: GroupId,
+        (home, index): (WindowId, usize),
+        collapsed: bool,
+    ) -> Result<(), Error> {
+        self.held_group = None;
+        for carried in self.take_along(&self.strips().members(id))? {
+            if let Carried::Group(group) = carried {
+                self.settle_group(group, home, index)?;
+            }
+        }
+        if let Some(group) = self.strips.group_mut(id) {
+            group.collapsed = collapsed;
+            let shown = group.clone();
+            self.emit(Event::GroupUpdated(shown));
+        }
+        Ok(())
     }
 
     /// Shows the tabs of a group that is held no longer, unless it hid them before.
