@@ -40,7 +40,6 @@ impl Pointer {
         self.grip = Some(Grip {
             tab,
             home: window.id,
-            home_index: index,
             from_x: self.x,
             from_index: index,
             offset: self.within(window).0 - left,

@@ -8,9 +8,8 @@ use crate::id::{GroupId, TabId, WindowId};
 #[derive(Debug, Clone)]
 pub(super) struct Grip {
     pub(super) tab: TabId,
-    /// The window that it was taken hold of in, and its index there.
+    /// The window that it was taken hold of in.
     pub(super) home: WindowId,
-    pub(super) home_index: usize,
     pub(super) from_x: i64,
     pub(super) from_index: usize,
     /// The distance of the pointer from its left edge, and its width, as it was taken hold of.
