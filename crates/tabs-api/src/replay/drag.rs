@@ -1,19 +1,18 @@
 //! A drag of tabs along their strip: how it begins, what it moves, and how it ends.
 
 use crate::browser::Browser;
-use crate::browser::strip::WindowPlacement;
 use crate::browser::user_action::UserAction;
 use crate::browser::window::Bounds;
 use crate::error::Error;
-use crate::id::{TabId, WindowId};
+use crate::id::TabId;
+use crate::replay::drag_out::carry;
 use crate::replay::dragged_tab::DraggedTabs;
 use crate::replay::grip::Grip;
-use crate::replay::header_grip::HeaderGrip;
 use crate::replay::pointer::{Pointer, act, press_desktop};
 use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_LEFT, STRIP_START, dragged_to, over_header};
 
 /// The height of the part below the strip in which a tab that is dragged stays in it.
-pub(super) const STRIP_MARGIN: i64 = 15;
+const STRIP_MARGIN: i64 = 15;
 /// The distance that the pointer goes before it drags.
 const DRAG_FROM: i64 = 10;
 
@@ -24,7 +23,7 @@ impl Pointer {
         };
         let window_id = window.id.0;
         if let Some(group) = self.header_here(browser) {
-            self.header = HeaderGrip::of(self, browser, group);
+            self.header = self.header_grip(browser, group);
             return act(browser, UserAction::Focus { window_id });
         }
         let Some((tab, index)) = self.tab_here(browser) else {
@@ -201,21 +200,4 @@ impl Pointer {
             _ => Ok(()),
         }
     }
-}
-
-/// Puts a window that is dragged where the pointer, which is at a place, keeps its hold in it; it is as large as that which it comes from.
-pub(super) fn carry(
-    browser: &mut Browser,
-    window: WindowId,
-    (x, y): (i64, i64),
-    (size, hold): (Bounds, (i64, i64)),
-) -> Result<(), Error> {
-    let placement = WindowPlacement {
-        left: Some(x - hold.0),
-        top: Some(y - hold.1),
-        width: Some(size.width),
-        height: Some(size.height),
-        state: None,
-    };
-    browser.place_window(window, placement)
 }

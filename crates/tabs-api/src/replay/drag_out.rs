@@ -1,11 +1,11 @@
 //! Tabs that the pointer has dragged out of their strip: over a strip they go into it, and given up to where they stood.
 
 use crate::browser::Browser;
+use crate::browser::strip::WindowPlacement;
 use crate::browser::user_action::UserAction;
-use crate::browser::window::{Window, WindowKind};
+use crate::browser::window::{Bounds, Window, WindowKind};
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
-use crate::replay::drag::carry;
 use crate::replay::grip::Grip;
 use crate::replay::pointer::{Pointer, act};
 use crate::replay::strip_layout::{STRIP_HEIGHT, STRIP_RIGHT, STRIP_START};
@@ -70,4 +70,21 @@ fn held(browser: &Browser, grip: &Grip) -> Result<Vec<TabId>, Error> {
     let window = browser.window(browser.tab(grip.tab)?.window)?;
     let others = window.tabs.iter().filter(|tab| **tab != grip.tab).copied();
     Ok(std::iter::once(grip.tab).chain(others).collect())
+}
+
+/// Puts a window that is dragged where the pointer, which is at a place, keeps its hold in it; it is as large as that which it comes from.
+pub(super) fn carry(
+    browser: &mut Browser,
+    window: WindowId,
+    (x, y): (i64, i64),
+    (size, hold): (Bounds, (i64, i64)),
+) -> Result<(), Error> {
+    let placement = WindowPlacement {
+        left: Some(x - hold.0),
+        top: Some(y - hold.1),
+        width: Some(size.width),
+        height: Some(size.height),
+        state: None,
+    };
+    browser.place_window(window, placement)
 }

@@ -1,8 +1,11 @@
-//! A tab under a pressed button, and what it is dragged by.
+//! Grips of a pressed button, on a tab or on the header of a group, and what it is dragged by.
 
 use std::collections::BTreeSet;
 
 use crate::id::{GroupId, TabId, WindowId};
+
+/// The distance up to which a header that is moved is let go as one that was clicked.
+const CLICK_WITHIN: i64 = 10;
 
 /// A tab under a pressed button.
 #[derive(Debug, Clone)]
@@ -41,5 +44,33 @@ impl Grip {
     pub(super) fn offset_at(&self, width: i64) -> i64 {
         let own = self.width.max(1);
         (2 * self.offset * width + own).div_euclid(2 * own)
+    }
+}
+
+/// A header under a pressed button.
+#[derive(Debug, Clone)]
+pub(super) struct HeaderGrip {
+    pub(super) group: GroupId,
+    /// The place of the pointer as the button was pressed.
+    pub(super) from: (i64, i64),
+    /// Its distance from the left edge of the header.
+    pub(super) offset: i64,
+    /// The window then, and the index of the first tab of the group there.
+    pub(super) home: (WindowId, usize),
+    /// The active tab and the highlighted ones of the window then.
+    pub(super) selection: (TabId, BTreeSet<TabId>),
+    /// True if the group hid its tabs before it was taken hold of.
+    pub(super) was_collapsed: bool,
+    pub(super) is_dragging: bool,
+    /// The place of the pointer in the window, which it keeps in one of the group's own.
+    pub(super) hold: (i64, i64),
+    /// True while the group has a window of its own.
+    pub(super) is_out: bool,
+}
+
+impl HeaderGrip {
+    /// True if letting go of it at a place would be a click.
+    pub(super) fn is_click_at(&self, (x, y): (i64, i64)) -> bool {
+        (x - self.from.0).abs() <= CLICK_WITHIN && (y - self.from.1).abs() <= CLICK_WITHIN
     }
 }

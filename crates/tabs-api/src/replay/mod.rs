@@ -3,11 +3,11 @@
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
 mod drag;
+mod drag_header;
 mod drag_out;
 mod dragged_tab;
 mod gesture;
 mod grip;
-mod header_grip;
 mod keyboard;
 mod menu;
 mod pointer;

@@ -10,8 +10,7 @@ use crate::browser::window::Window;
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WINDOW_ID_NONE, WindowId};
 use crate::js_value::JsValue;
-use crate::replay::grip::Grip;
-use crate::replay::header_grip::HeaderGrip;
+use crate::replay::grip::{Grip, HeaderGrip};
 use crate::replay::menu::{OpenMenu, takes_whole_group};
 use crate::replay::strip_layout::{
     HEADER_WIDTH, NEW_TAB_BUTTON, STRIP_HEIGHT, TabWidths, WINDOW_BUTTONS,

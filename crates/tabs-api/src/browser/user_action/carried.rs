@@ -9,7 +9,7 @@ use crate::browser::tab_group::TakenGroup;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 
-/// What goes from one window to another as one.
+/// A tab or a group that goes from one window to another.
 pub(super) enum Carried {
     /// A tab, and how it was if it was pinned: its pin goes along.
     Tab(TabId, Option<Box<TabView>>),

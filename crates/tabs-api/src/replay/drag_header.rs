@@ -1,65 +1,34 @@
-//! A header under a pressed button, and its group that the pointer drags.
-
-use std::collections::BTreeSet;
+//! A drag of a group by its header: along its strip, out of it, and into that of another window.
 
 use crate::browser::Browser;
 use crate::browser::user_action::UserAction;
 use crate::error::Error;
-use crate::id::{GroupId, TabId, WindowId};
-use crate::replay::drag::carry;
+use crate::id::GroupId;
+use crate::replay::drag_out::carry;
 use crate::replay::dragged_tab::DraggedTabs;
+use crate::replay::grip::HeaderGrip;
 use crate::replay::pointer::{Pointer, act};
 use crate::replay::strip_layout::HEADER_WIDTH;
 
-/// The distance up to which a header that is moved is let go as one that was clicked.
-const CLICK_WITHIN: i64 = 10;
-
-/// A header under a pressed button.
-#[derive(Debug, Clone)]
-pub(super) struct HeaderGrip {
-    pub(super) group: GroupId,
-    /// The place of the pointer as the button was pressed.
-    pub(super) from: (i64, i64),
-    /// Its distance from the left edge of the header.
-    pub(super) offset: i64,
-    /// The window then, and the index of the first tab of the group there.
-    pub(super) home: (WindowId, usize),
-    /// The active tab and the highlighted ones of the window then.
-    pub(super) selection: (TabId, BTreeSet<TabId>),
-    /// True if the group hid its tabs before it was taken hold of.
-    pub(super) was_collapsed: bool,
-    pub(super) is_dragging: bool,
-    /// The place of the pointer in the window, which it keeps in one of the group's own.
-    pub(super) hold: (i64, i64),
-    /// True while the group has a window of its own.
-    pub(super) is_out: bool,
-}
-
-impl HeaderGrip {
-    /// That of a group whose header is under the pointer, in the window there.
-    pub(super) fn of(pointer: &Pointer, browser: &Browser, group: GroupId) -> Option<Self> {
-        let window = pointer.window_here(browser)?;
+impl Pointer {
+    /// The header of a group, which is under the pointer, as it is taken hold of.
+    pub(super) fn header_grip(&self, browser: &Browser, group: GroupId) -> Option<HeaderGrip> {
+        let window = self.window_here(browser)?;
         let home_index = window.index_of(*browser.strips().members(group).first()?)?;
-        let left = *pointer.lefts(browser, window).get(home_index)? - HEADER_WIDTH;
-        Some(Self {
+        let left = *self.lefts(browser, window).get(home_index)? - HEADER_WIDTH;
+        Some(HeaderGrip {
             group,
-            from: (pointer.x, pointer.y),
-            offset: pointer.within(window).0 - left,
+            from: (self.x, self.y),
+            offset: self.within(window).0 - left,
             home: (window.id, home_index),
             selection: (window.active?, window.highlighted.clone()),
             was_collapsed: browser.strips().group(group)?.collapsed,
             is_dragging: false,
-            hold: pointer.within(window),
+            hold: self.within(window),
             is_out: false,
         })
     }
 
-    fn is_click_at(&self, (x, y): (i64, i64)) -> bool {
-        (x - self.from.0).abs() <= CLICK_WITHIN && (y - self.from.1).abs() <= CLICK_WITHIN
-    }
-}
-
-impl Pointer {
     /// Follows the pointer with a group that is held by its header: along the strip, where it stands nearest to the pointer.
     pub(super) fn drag_header(
         &mut self,
