@@ -498,6 +498,8 @@ async fn the_page_is_served_under_own_names_and_to_no_page_of_another_origin() {
         let guarded = answer.contains("content-security-policy: default-src 'self'");
         assert_eq!(guarded, wanted == 200, "{answer}");
     }
+    let typed = exchange(&server, &control("GET", "/_ui", "Host: localhost\r\n", "")).await;
+    assert_eq!(status(&typed), 308);
     let missing = exchange(&server, &control("GET", "/_ui/x", "Host: localhost\r\n", "")).await;
     assert_eq!(status(&missing), 404);
     assert_eq!(probe.calls.load(Ordering::SeqCst), 0, "the service is not asked");

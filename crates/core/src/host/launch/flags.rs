@@ -166,7 +166,8 @@ pub fn augment(command: Command, product: &Product) -> Command {
         )
         .arg(
             flag("external-url", "URL that clients see, where a proxy stands in front")
-                .value_name("URL"),
+                .value_name("URL")
+                .value_parser(external_url),
         )
         .arg(number("cache", "Cache of the key-value store, in MiB", 1_024))
         .arg(number(
@@ -256,6 +257,25 @@ pub fn augment(command: Command, product: &Product) -> Command {
         ))
 }
 
+/// Reads the URL that clients see; an empty one is none, as with the other flags that a variable may clear.
+///
+/// # Errors
+/// A sentence for what cannot stand before a path.
+fn external_url(text: &str) -> Result<String, &'static str> {
+    const FORM: &str = "it must be http:// or https://, a host, and a port and a path if there are such: https://videos.example.com/api";
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    let url: http::Uri = text.parse().map_err(|_| FORM)?;
+    let authority = url.authority().ok_or(FORM)?;
+    let behind_host = authority.as_str().strip_prefix(authority.host()).ok_or(FORM)?;
+    let ported = behind_host.is_empty() || authority.port_u16().is_some();
+    // A query or a fragment would come to stand before the path of a request.
+    let only_a_base = !authority.host().is_empty() && !text.contains(['?', '#']);
+    let spoken = matches!(url.scheme_str(), Some("http" | "https"));
+    if spoken && ported && only_a_base { Ok(text.to_owned()) } else { Err(FORM) }
+}
+
 impl Flags {
     /// The common flags of a command that [`augment`] made.
     #[must_use]
@@ -286,7 +306,7 @@ impl Flags {
                 .flatten()
                 .cloned()
                 .collect(),
-            external_url: text("external-url"),
+            external_url: text("external-url").filter(|url| !url.is_empty()),
             #[cfg(feature = "sled")]
             tree: text("tree")
                 .and_then(|name| crate::kv::TreeKind::named(&name))
@@ -336,6 +356,43 @@ mod tests {
                 "{flag}"
             );
             assert!(flag.get_help().is_some(), "{flag}");
+        }
+    }
+
+    #[test]
+    fn an_external_url_is_one_that_a_path_can_follow_or_the_command_is_refused() {
+        let given = |url: &str| {
+            let line = ["thing", "--external-url", url];
+            let matches = augment(Command::new("thing"), &PRODUCT).try_get_matches_from(line);
+            matches.map(|matches| Flags::from_matches(&matches).external_url)
+        };
+        for url in [
+            "https://videos.example.com",
+            "http://localhost:80/",
+            "http://[::1]:8080/api/v1/",
+            "HTTPS://Example.com",
+        ] {
+            assert_eq!(given(url).unwrap().as_deref(), Some(url));
+        }
+        assert_eq!(given("").unwrap(), None);
+        for url in [
+            "foo",
+            "foo.example",
+            "localhost:8080",
+            "/api",
+            "//host",
+            "ftp://host",
+            "http://",
+            "http://:80",
+            "http://host:",
+            "http://host:65536",
+            "http://host/?a=b",
+            "http://host/#a",
+            "http://user@host",
+            "http://ho st",
+        ] {
+            let refused = given(url).unwrap_err().to_string();
+            assert!(refused.contains("https://"), "{url}: {refused}");
         }
     }
 

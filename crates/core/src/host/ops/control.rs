@@ -12,6 +12,7 @@ use subtle::ConstantTimeEq;
 
 use super::faults::Fault;
 use super::live;
+use super::page::served::is_page;
 #[cfg(feature = "sled")]
 use crate::host::backup::BackupError;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
@@ -87,9 +88,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
             return Err(Refusal::ForeignOrigin);
         }
         // The page itself holds nothing; what it asks for needs the token, which its user types.
-        if request.uri().path().starts_with("/_ui/")
-            || self.peer.address.ip().to_canonical().is_loopback()
-        {
+        if is_page(request.uri().path()) || self.peer.address.ip().to_canonical().is_loopback() {
             return Ok(());
         }
         let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
@@ -107,7 +106,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
         let path = request.uri().path().to_owned();
         let method = request.method().clone();
         let server = self.server;
-        if let Some(page) = server.page.as_ref().filter(|_| path.starts_with("/_ui/")) {
+        if let Some(page) = server.page.as_ref().filter(|_| is_page(&path)) {
             return page.answer(&method, &path);
         }
         match (path.as_str(), &method) {

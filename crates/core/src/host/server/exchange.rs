@@ -17,6 +17,7 @@ use super::{
 };
 use crate::host::ops::control::ControlRequest;
 use crate::host::ops::faults::Fault;
+use crate::host::ops::page::served::is_page;
 use crate::host::ops::request_log::{Detail, header_lines, redact, redact_pairs};
 use crate::time::Clock as _;
 
@@ -211,7 +212,7 @@ fn is_text(kind: &str) -> bool {
 /// Returns whether a path is for whoever runs the service, and no part of its interface.
 #[must_use]
 pub fn is_control(path: &str) -> bool {
-    path.starts_with("/_ops/") || path.starts_with("/_ui/")
+    path.starts_with("/_ops/") || is_page(path)
 }
 
 fn head_bytes<B>(request: &Request<B>) -> usize {

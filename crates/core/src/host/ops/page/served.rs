@@ -2,7 +2,7 @@
 //! keep them for ever.
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Response, header};
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use super::{Page, PageFile};
@@ -22,6 +22,11 @@ const INDEX: &str = include_str!("frame/index.html");
 /// Lets the page do in a browser nothing but its own files and its own origin, and no text becomes markup.
 const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
+
+/// Returns whether a path is that of the page, also as a person types it without its slash.
+pub(in crate::host) fn is_page(path: &str) -> bool {
+    path.strip_prefix("/_ui").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
 
 /// A page as it is served.
 #[derive(Debug)]
@@ -60,18 +65,23 @@ impl ServedPage {
         method: &Method,
         path: &str,
     ) -> Result<Response<ReplyBody>, Refusal> {
-        let (kind, caching, text) = if path == "/_ui/" {
-            ("text/html; charset=utf-8", "no-cache", self.index.clone())
-        } else {
-            let name = path.strip_prefix(&self.folder).ok_or(Refusal::NoSuchControlPath)?;
-            let file = self.files.iter().find(|file| file.name == name);
-            let file = file.ok_or(Refusal::NoSuchControlPath)?;
-            let forever = "public, max-age=31536000, immutable";
-            (kind_of(name), forever, Bytes::from_static(file.text.as_bytes()))
+        let found = match path {
+            "/_ui" => None,
+            "/_ui/" => Some(("text/html; charset=utf-8", "no-cache", self.index.clone())),
+            _ => {
+                let name = path.strip_prefix(&self.folder).ok_or(Refusal::NoSuchControlPath)?;
+                let file = self.files.iter().find(|file| file.name == name);
+                let file = file.ok_or(Refusal::NoSuchControlPath)?;
+                let forever = "public, max-age=31536000, immutable";
+                Some((kind_of(name), forever, Bytes::from_static(file.text.as_bytes())))
+            }
         };
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Err(Refusal::MethodNotAllowed);
         }
+        let Some((kind, caching, text)) = found else {
+            return Ok(to_the_slash());
+        };
         let mut response = Response::new(ReplyBody::whole(text));
         for (name, value) in [
             (header::CONTENT_TYPE, kind),
@@ -87,6 +97,15 @@ impl ServedPage {
         response.extensions_mut().insert(Operation("page"));
         Ok(response)
     }
+}
+
+/// The answer to the page's name without its slash. Its place is relative, as a proxy may have a prefix before the name.
+fn to_the_slash() -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("_ui/"));
+    response.extensions_mut().insert(Operation("page"));
+    response
 }
 
 /// The content type of a file.
@@ -153,6 +172,17 @@ mod tests {
             !policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"),
             "{policy}"
         );
+    }
+
+    #[test]
+    fn the_name_of_the_page_without_its_slash_leads_to_the_page() {
+        let served = ServedPage::new(&PAGE);
+        for method in [Method::GET, Method::HEAD] {
+            let answer = served.answer(&method, "/_ui").unwrap();
+            assert_eq!(answer.status(), StatusCode::PERMANENT_REDIRECT);
+            assert_eq!(answer.headers()[header::LOCATION], "_ui/");
+        }
+        assert_eq!(served.answer(&Method::POST, "/_ui").unwrap_err(), Refusal::MethodNotAllowed);
     }
 
     #[test]
