@@ -10,12 +10,13 @@ use crate::api::parameter::{Kind, Param, Params, boolean};
 /// The parameters, parts and filters of a request, checked against its row.
 ///
 /// # Errors
-/// In this order: parameters (see [`Params::read`]), parts, filters, the number of ids.
+/// In this order: parameters that were withdrawn, the others (see [`Params::read`]), parts, filters, the number of ids.
 pub fn check(
     operation: &'static Operation,
     pairs: &[(String, String)],
     strict: bool,
 ) -> Result<(Params, Vec<&'static str>), Error> {
+    check_withdrawn(operation, pairs)?;
     let params = Params::read(operation.params, pairs, strict)?;
     let parts = parts_of(operation, &params)?;
     check_filters(operation, &params)?;
@@ -23,6 +24,16 @@ pub fn check(
         return Err(Error::TooManyIds("id"));
     }
     Ok((params, parts))
+}
+
+/// What is not known is passed over, but a client that asks for less than all would take all for what it asked for.
+fn check_withdrawn(operation: &Operation, pairs: &[(String, String)]) -> Result<(), Error> {
+    let given =
+        |name: &&&str| pairs.iter().any(|(given, value)| given == **name && !value.is_empty());
+    match operation.withdrawn_params.iter().find(given) {
+        Some(name) => Err(Error::WithdrawnParameter(name)),
+        None => Ok(()),
+    }
 }
 
 fn parts_of(operation: &'static Operation, params: &Params) -> Result<Vec<&'static str>, Error> {

@@ -150,6 +150,7 @@ const LIST: Operation = Operation {
             "Only films, or only episodes of shows.",
         ),
     ],
+    withdrawn_params: &["relatedToVideoId"],
     filters: Filters::AtMostOne(&["forContentOwner", "forDeveloper", "forMine"]),
     parts: SEARCH_RESULT_PARTS,
     scopes: READ,

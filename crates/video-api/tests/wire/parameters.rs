@@ -1,5 +1,6 @@
 //! Every parameter of every operation: missing, of the wrong type, out of its range, unknown, repeated.
 
+use serde_json::json;
 use triptych_core::error::Coded;
 use video_api::api::error::Error;
 use video_api::api::operation::{Operation, Run};
@@ -229,6 +230,42 @@ async fn filters_are_exactly_one() {
         .ask("GET", &format!("/youtube/v3/videos?part=id&id={}", ids.join(",")), "ALICE", "")
         .await;
     assert_eq!(answer.reason(), "invalidFilters");
+}
+
+#[tokio::test]
+async fn a_parameter_that_was_withdrawn_is_refused_where_its_answer_would_be_another() {
+    let service = Service::new().await;
+    let mut checked = 0;
+    for operation in OPERATIONS {
+        for name in operation.withdrawn_params {
+            let empty = format!("/youtube/v3{}?{}&{name}=", operation.path, query(operation, None));
+            assert_eq!(service.ask("GET", &empty, "ALICE", "").await.status, 200, "{empty}");
+            let given = format!("{}&{name}=v", query(operation, None));
+            check(&service, operation, &given, "badRequest", name).await;
+            checked += 1;
+        }
+    }
+    assert!(checked > 0);
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_counts_whatever_it_is_refused_for() {
+    let seed = json!({"projects": [{"id": "p", "apiKeys": ["KEY"], "quota": "classic"}]});
+    let service = Service::seeded(&seed.to_string()).await;
+    let used = async || {
+        service.control("GET", "/_ops/quota", "").await.json()["projects"][0]["used"].clone()
+    };
+    for (at, query) in ["", "part=none", "part=id&alt=xml", "part=id&fields=none", "part=id&hl=x"]
+        .into_iter()
+        .enumerate()
+    {
+        let target = format!("/youtube/v3/i18nRegions?{query}&key=KEY");
+        assert_eq!(service.ask("GET", &target, "", "").await.status, 400, "{query}");
+        assert_eq!(used().await, at + 1, "{query}");
+    }
+    let target = "/youtube/v3/i18nRegions?part=id&alt=xml&key=none";
+    assert_eq!(service.ask("GET", target, "", "").await.reason(), "invalidAltValue");
+    assert_eq!(used().await, 5);
 }
 
 #[test]

@@ -121,6 +121,9 @@ pub enum Error {
     QuotaExceeded,
 
     // Parameters.
+    /// A parameter that the interface withdrew, and that a client cannot do without: its answer would be another one.
+    #[error("Request contains an invalid argument. The parameter {0} is no longer supported.")]
+    WithdrawnParameter(&'static str),
     /// A required parameter is missing.
     #[error("Required parameter: {0}")]
     Required(&'static str),
@@ -357,6 +360,9 @@ impl Error {
                 of(401, "youtube.header", "youtubeSignupRequired", Place::Header("Authorization"))
             }
             Self::QuotaExceeded => of(403, "youtube.quota", "quotaExceeded", Place::None),
+            Self::WithdrawnParameter(name) => {
+                of(400, "global", "badRequest", Place::parameter(name))
+            }
             Self::Required(name) => of(400, "global", "required", Place::parameter(name)),
             Self::Repeated(name)
             | Self::InvalidValue { name, .. }

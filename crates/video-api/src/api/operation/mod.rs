@@ -196,6 +196,8 @@ pub struct Operation {
     pub path: &'static str,
     /// Its own parameters, the required ones first.
     pub params: &'static [Param],
+    /// Parameters that the interface withdrew and without which the answer would be another one.
+    pub withdrawn_params: &'static [&'static str],
     /// Its filters.
     pub filters: Filters,
     /// The refusal of two filters where one is taken, if it is the resource's own.
@@ -236,6 +238,7 @@ impl Operation {
         method: Method::Get,
         path: "",
         params: &[],
+        withdrawn_params: &[],
         filters: Filters::None,
         clash: None,
         parts: &[],
