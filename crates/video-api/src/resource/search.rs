@@ -275,6 +275,8 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     let own = owned || params.flag("forDeveloper");
     let needs_videos = owned || VIDEO_FILTERS.iter().any(|name| sets(name));
     let clash = owned && NOT_OF_OWN.iter().any(|name| sets(name));
+    // A place that cannot be read is none in any combination.
+    let near = near(params.get("location"), params.get("locationRadius"))?;
     if needs_videos && !only_videos || clash {
         return Err(Error::Rule(&FILTER_INVALID));
     }
@@ -316,7 +318,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         embeddable: is("videoEmbeddable", "true").unwrap_or_default(),
         syndicated: is("videoSyndicated", "true").unwrap_or_default(),
         broadcast: params.get("eventType").filter(|kind| *kind != "none").map(str::to_owned),
-        near: near(params.get("location"), params.get("locationRadius"))?,
+        near,
         topic: params.get("topicId").map(str::to_owned),
         region: region.map(str::to_owned),
         language: params.get("relevanceLanguage").map(str::to_owned),

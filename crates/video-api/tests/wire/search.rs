@@ -1,4 +1,4 @@
-//! Searches by the moments at which things were published.
+//! Searches by the moments at which things were published, and by place.
 
 use serde_json::json;
 
@@ -37,5 +37,28 @@ async fn a_search_takes_both_moments_as_a_result_tells_them() {
         ("q=next&publishedBefore=2026-01-01T10:00:00.900Z", &[]),
     ] {
         assert_eq!(found(&service, query).await, titles, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_read_is_refused_as_such_whatever_stands_beside_it() {
+    let service = Service::new().await;
+    for beside in ["", "&type=video", "&type=channel", "&type=video,channel"] {
+        for place in [
+            "location=1,2",
+            "locationRadius=5km",
+            "location=91,2&locationRadius=5km",
+            "location=1,2&locationRadius=5",
+            "location=1,2&locationRadius=1001km",
+        ] {
+            let target = format!("/youtube/v3/search?part=id&key=KEY&{place}{beside}");
+            let answer = service.ask("GET", &target, "", "").await;
+            let told = (answer.status, answer.reason());
+            assert_eq!(told, (400, "invalidLocation".to_owned()), "{target}");
+        }
+        let target =
+            format!("/youtube/v3/search?part=id&key=KEY&location=1,2&locationRadius=5km{beside}");
+        let answer = service.ask("GET", &target, "", "").await;
+        assert_eq!(answer.status, if beside == "&type=video" { 200 } else { 400 }, "{target}");
     }
 }
