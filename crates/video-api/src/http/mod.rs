@@ -216,7 +216,21 @@ impl VideoApi {
         request: &ApiRequest,
         operation: &'static Operation,
     ) -> Result<Identity, Error> {
-        request.check_form(operation)?;
+        let form = request.check_form(operation);
+        // A request that is refused for its form counts as any other that is refused.
+        let identity = self.identify(request, operation).await;
+        form.and(identity)
+    }
+
+    /// Finds out whose a request is and whether it is theirs to make, and counts it.
+    ///
+    /// # Errors
+    /// As [`VideoApi::authenticate`], without the form of the response.
+    async fn identify(
+        &self,
+        request: &ApiRequest,
+        operation: &'static Operation,
+    ) -> Result<Identity, Error> {
         match operation.run {
             Run::Withdrawn => return Err(Error::Unsupported(operation.name)),
             Run::NotImplemented | Run::Call(_) => {}
