@@ -225,6 +225,33 @@ async fn subscriber_count_is_exact_after_equal_subscriptions_at_once() {
 }
 
 #[tokio::test]
+async fn a_hidden_subscriber_count_is_left_out_for_everybody() {
+    let channel =
+        |hides: bool| json!({"id": format!("UC{hides}"), "title": "C", "hidesSubscribers": hides});
+    let token = json!([{"token": "OWNER", "scopes": ["youtube"]}]);
+    let seed = json!({
+        "projects": [{"id": "p", "apiKeys": ["KEY"]}],
+        "accounts": [{"id": "hidden", "channel": channel(true), "tokens": token}, {"id": "shown", "channel": channel(false)}],
+        "subscriptions": [follow("shown", "hidden", "01"), follow("hidden", "shown", "02")],
+    });
+    let service = Service::seeded(&seed.to_string()).await;
+    for token in ["", "OWNER"] {
+        let key = if token.is_empty() { "&key=KEY" } else { "" };
+        let target = format!("/youtube/v3/channels?part=statistics&id=UCtrue,UCfalse{key}");
+        let list = service.ask("GET", &target, token, "").await.json();
+        let told = |at: usize| {
+            let statistics = &list["items"][at]["statistics"];
+            (
+                statistics["hiddenSubscriberCount"].clone(),
+                statistics.get("subscriberCount").cloned(),
+            )
+        };
+        assert_eq!(told(0), (json!(true), None));
+        assert_eq!(told(1), (json!(false), Some(json!("1"))));
+    }
+}
+
+#[tokio::test]
 async fn a_seed_file_with_a_wrong_subscription_is_refused_with_its_place() {
     use triptych_core::kv::{Memory, Tx};
     use triptych_core::time::Timestamp;

@@ -63,9 +63,14 @@ fn localized(channel: &Stored<Channel>, language: Option<&str>) -> Bytes {
 
 fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {
     let ChannelCounts { views, subscribers, videos, .. } = counts;
-    let subscribers = if head.hides_subscribers { 0 } else { three_figures(subscribers) };
     let hidden = head.hides_subscribers;
-    format!("{{\"viewCount\":\"{views}\",\"subscriberCount\":\"{subscribers}\",\"hiddenSubscriberCount\":{hidden},\"videoCount\":\"{videos}\"}}").into()
+    let subscribers = if hidden {
+        // A 0 would say that nobody subscribes.
+        String::new()
+    } else {
+        format!("\"subscriberCount\":\"{}\",", three_figures(subscribers))
+    };
+    format!("{{\"viewCount\":\"{views}\",{subscribers}\"hiddenSubscriberCount\":{hidden},\"videoCount\":\"{videos}\"}}").into()
 }
 
 /// Rounds a count down to its first three digits, as the service tells every caller how many subscribe, the owner too.
