@@ -39,15 +39,21 @@ pub(super) fn file_name(request: &ApiRequest) -> Option<String> {
     Some(file_name::of_slug(value.as_bytes()))
 }
 
-/// The value that a request states of the media in either vocabulary.
+/// The value that a request states of the media in either vocabulary; that of the commands has two names for it.
 pub(super) fn declared(request: &ApiRequest, what: Declared) -> Option<&str> {
-    let [command, range] = match what {
-        Declared::ContentType => ["x-goog-upload-header-content-type", "x-upload-content-type"],
-        Declared::ContentLength => {
-            ["x-goog-upload-header-content-length", "x-upload-content-length"]
-        }
+    let names = match what {
+        Declared::ContentType => [
+            "x-goog-upload-header-content-type",
+            "x-goog-upload-content-type",
+            "x-upload-content-type",
+        ],
+        Declared::ContentLength => [
+            "x-goog-upload-header-content-length",
+            "x-goog-upload-content-length",
+            "x-upload-content-length",
+        ],
     };
-    request.header(command).or_else(|| request.header(range))
+    names.into_iter().find_map(|name| request.header(name))
 }
 
 /// The protocol that a request names in a header.

@@ -373,6 +373,27 @@ async fn an_upload_that_speaks_in_headers_goes_from_start_to_final() {
 }
 
 #[tokio::test]
+async fn type_and_length_of_media_are_known_by_every_name_before_their_bytes_come() {
+    let service = Service::new().await;
+    let spoken = [("x-goog-upload-protocol", "resumable"), ("x-goog-upload-command", "start")];
+    let target = format!("{START}&uploadType=resumable");
+    for (beside, begin) in
+        [(&spoken[..], "x-goog-upload-header-"), (&spoken, "x-goog-upload-"), (&[], "x-upload-")]
+    {
+        let (kind, length) = (format!("{begin}content-type"), format!("{begin}content-length"));
+        for (kind, length, told) in [
+            ((kind.as_str(), "video/mp4"), (length.as_str(), "5"), 200),
+            ((&kind, "text/html"), (&length, "5"), 400),
+            ((&kind, "video/mp4"), (&length, "many"), 400),
+        ] {
+            let headers = [beside, &[kind, length]].concat();
+            let answer = service.ask_with("POST", &target, "ALICE", &headers, METADATA).await;
+            assert_eq!(answer.status, told, "{headers:?}: {}", answer.json());
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_upload_that_is_cancelled_or_refused_says_so_in_its_status() {
     let service = Service::new().await;
     let session = start(&service).await;
