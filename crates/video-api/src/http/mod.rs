@@ -186,6 +186,7 @@ impl VideoApi {
             return self.read_through_cache(request, operation, identity).await;
         }
         let checked = self.check_parameters(request, operation, identity)?;
+        request.check_resource_type(operation, &request.body)?;
         let json = request.body.clone();
         let mut reply = self.execute(request, checked, None, json, |_, _| Ok(())).await?;
         match reply.download.take() {

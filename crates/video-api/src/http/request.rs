@@ -182,10 +182,7 @@ impl ApiRequest {
     /// The request with its body. An overridden GET has its query there, and so may a POST that brings nothing else: the client of Ruby sends it so.
     #[must_use]
     pub fn with_body(mut self, body: Bytes) -> Self {
-        let is_form = self
-            .content_type
-            .as_deref()
-            .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+        let is_form = self.content_type.as_deref().is_some_and(is_form);
         let brings_nothing_else = || {
             let rest = self.path.strip_prefix(VERSION_PATH).filter(|_| self.method == "POST");
             let route = rest.map(|rest| route::find(&self.method, rest));
@@ -275,6 +272,41 @@ impl ApiRequest {
         let unknown = mask.zip(shape).and_then(|(mask, shape)| mask.unknown(shape));
         unknown.map_or(Ok(()), |path| Err(Error::InvalidFields(path)))
     }
+
+    /// Checks that the body of an operation that takes a resource says to be JSON, or says nothing.
+    ///
+    /// # Errors
+    /// [`Error::ParseError`] for a form, [`Error::BadContent`] for what is something else.
+    pub(super) fn check_resource_type(
+        &self,
+        operation: &Operation,
+        body: &[u8],
+    ) -> Result<(), Error> {
+        let is_sent = operation.takes_json() && !body.trim_ascii().is_empty();
+        match self.content_type.as_deref().filter(|_| is_sent) {
+            None => Ok(()),
+            Some(kind) if is_json(kind) || type_name(kind).is_empty() => Ok(()),
+            Some(kind) if is_form(kind) => Err(Error::ParseError(
+                "this operation reads no forms; send JSON with Content-Type application/json"
+                    .into(),
+            )),
+            Some(kind) => Err(Error::BadContent(kind.to_owned(), "application/json".into())),
+        }
+    }
+}
+
+/// The name of a content type, without its parameters.
+fn type_name(kind: &str) -> &str {
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+fn is_form(kind: &str) -> bool {
+    type_name(kind).eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}
+
+/// Returns whether a content type is that of JSON, under whichever name.
+fn is_json(kind: &str) -> bool {
+    type_name(kind).rsplit(['/', '+']).next().is_some_and(|last| last.eq_ignore_ascii_case("json"))
 }
 
 /// Returns whether a text of the body holds that character, which would be sent back as an address.
@@ -294,6 +326,8 @@ fn holds_base(value: &Value) -> bool {
 /// # Errors
 /// [`Error::ParseError`].
 pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
+    // Editors and shells of Windows put the mark of UTF-8 before a text.
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
         return Ok(Map::new());
     }

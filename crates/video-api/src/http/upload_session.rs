@@ -63,6 +63,7 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let metadata = read_whole_body(body, METADATA_BYTES_MAX).await?;
+        request.check_resource_type(checked.operation, &metadata)?;
         let media_type = upload_command::declared(request, Declared::ContentType);
         check_type(upload, media_type)?;
         let total = upload_command::declared(request, Declared::ContentLength);

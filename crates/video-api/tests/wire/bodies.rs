@@ -239,3 +239,54 @@ async fn ids_of_other_resources_are_refused_in_place_of_the_right_ones() {
         assert_eq!(answer.json()["error"]["errors"][0]["location"], place, "{target}");
     }
 }
+
+#[tokio::test]
+async fn the_mark_of_utf_8_before_a_body_is_passed_over() {
+    let service = Service::new().await;
+    let target = "/youtube/v3/playlists?part=snippet";
+    let made =
+        service.ask("POST", target, "ALICE", "\u{FEFF}{\"snippet\":{\"title\":\"marked\"}}").await;
+    assert_eq!(made.json()["snippet"]["title"], "marked");
+    let twice = service.ask("POST", target, "ALICE", "\u{FEFF}\u{FEFF}{}").await;
+    assert_eq!((twice.status, twice.reason()), (400, "parseError".to_owned()));
+}
+
+#[tokio::test]
+async fn a_resource_says_to_be_json_or_nothing_and_what_says_something_else_is_refused() {
+    let service = Service::new().await;
+    let mut checked = 0;
+    for operation in OPERATIONS.iter().filter(|operation| {
+        operation.takes_json()
+            && operation.upload.is_none()
+            && matches!(operation.run, Run::Call(_))
+    }) {
+        let part = operation.parts.iter().find(|part| part.writable && part.name != "id");
+        let part = part.map_or_else(String::new, |part| format!("part={}", part.name));
+        let target = format!("/youtube/v3{}?{part}", operation.path);
+        let told = async |kind: &str, body: &str| {
+            let headers = [("content-type", kind)];
+            let method = operation.method.name();
+            service.ask_with(method, &target, "ALICE", &headers, body.as_bytes()).await
+        };
+        let plain = told("application/json", "{}").await;
+        for kind in ["", "APPLICATION/JSON; charset=UTF-8", "text/json", "application/vnd.api+json"]
+        {
+            let answer = told(kind, "{}").await;
+            assert_eq!((answer.status, answer.reason()), (plain.status, plain.reason()), "{kind}");
+        }
+        for (kind, reason) in [
+            ("text/plain", "badContent"),
+            ("application/xml", "badContent"),
+            ("multipart/form-data; boundary=B", "badContent"),
+            ("json-or-so", "badContent"),
+            ("application/x-www-form-urlencoded", "parseError"),
+        ] {
+            let answer = told(kind, "{}").await;
+            assert_eq!((answer.status, answer.reason().as_str()), (400, reason), "{kind}");
+            let empty = told(kind, " ").await;
+            assert_eq!((empty.status, empty.reason()), (plain.status, plain.reason()), "{kind}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked}");
+}

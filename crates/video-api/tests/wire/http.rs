@@ -322,8 +322,8 @@ async fn a_post_that_brings_no_resource_may_bring_its_query_as_a_form() {
     }
     let rated = service.list("/videos/getRating?id=v").await;
     assert_eq!(rated["items"][0]["rating"], "like");
-    // A resource is read whatever its body is called.
-    let target = "/youtube/v3/playlists?part=snippet";
-    let body = br#"{"snippet": {"title": "t"}}"#;
-    assert_eq!(service.ask_with("POST", target, "ALICE", &form, body).await.status, 200);
+    // Where a resource is wanted, a form is none.
+    let target = "/youtube/v3/playlists";
+    let refused = service.ask_with("POST", target, "ALICE", &form, b"part=snippet").await;
+    assert_eq!((refused.status, refused.reason()), (400, "required".to_owned()));
 }
