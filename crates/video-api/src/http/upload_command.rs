@@ -53,7 +53,9 @@ pub(super) fn declared(request: &ApiRequest, what: Declared) -> Option<&str> {
             "x-upload-content-length",
         ],
     };
-    names.into_iter().find_map(|name| request.header(name))
+    let stated = names.into_iter().find_map(|name| request.header(name));
+    // The fetcher of Apple's systems says so of a stream whose length it does not know.
+    stated.filter(|value| *value != "-1")
 }
 
 /// The protocol that a request names in a header.
