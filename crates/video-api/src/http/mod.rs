@@ -178,7 +178,8 @@ impl VideoApi {
         request: &ApiRequest,
         operation: &'static Operation,
     ) -> Result<ApiResponse, Error> {
-        if operation.upload.is_some() && request.value("uploadType").is_some() {
+        let is_upload = || request.value("uploadType").is_some() || request.brings_media();
+        if operation.upload.is_some() && is_upload() {
             return Err(Error::WrongUrlForUpload);
         }
         let identity = self.authenticate(request, operation).await?;

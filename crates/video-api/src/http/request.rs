@@ -273,6 +273,13 @@ impl ApiRequest {
         unknown.map_or(Ok(()), |path| Err(Error::InvalidFields(path)))
     }
 
+    /// Returns whether a request brings something that says to be neither a resource nor a form.
+    pub(super) fn brings_media(&self) -> bool {
+        let kind = self.content_type.as_deref().filter(|kind| !type_name(kind).is_empty());
+        kind.is_some_and(|kind| !is_json(kind) && !is_form(kind))
+            && !self.body.trim_ascii().is_empty()
+    }
+
     /// Checks that the body of an operation that takes a resource says to be JSON, or says nothing.
     ///
     /// # Errors

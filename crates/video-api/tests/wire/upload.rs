@@ -13,6 +13,7 @@ use http_body::Frame;
 use http_body_util::Full;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use video_api::resource::OPERATIONS;
 
 use crate::service::{Answer, Service};
 
@@ -373,6 +374,33 @@ async fn an_upload_that_speaks_in_headers_goes_from_start_to_final() {
 }
 
 #[tokio::test]
+async fn media_on_the_path_of_a_resource_is_sent_to_that_of_uploads() {
+    let service = Service::new().await;
+    let mut checked = 0;
+    for operation in OPERATIONS.iter().filter(|operation| operation.upload.is_some()) {
+        let target = format!("/youtube/v3{}?part=snippet&videoId=v&channelId=UCx", operation.path);
+        let method = operation.method.name();
+        for kind in
+            ["video/mp4", "image/png", "application/octet-stream", "multipart/related; boundary=B"]
+        {
+            let kind = [("content-type", kind)];
+            let told = service.ask_with(method, &target, "ALICE", &kind, &two_parts("A: b")).await;
+            let told = (told.status, told.reason());
+            assert_eq!(told, (400, "wrongUrlForUpload".to_owned()), "{} {kind:?}", operation.name);
+            let none = service.ask_with(method, &target, "ALICE", &kind, b"").await;
+            assert_ne!(
+                none.reason(),
+                "wrongUrlForUpload",
+                "{}: nothing is no media",
+                operation.name
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 20, "{checked}");
+}
+
+#[tokio::test]
 async fn type_and_length_of_media_are_known_by_every_name_before_their_bytes_come() {
     let service = Service::new().await;
     let spoken = [("x-goog-upload-protocol", "resumable"), ("x-goog-upload-command", "start")];
@@ -384,6 +412,7 @@ async fn type_and_length_of_media_are_known_by_every_name_before_their_bytes_com
         for (kind, length, told) in [
             ((kind.as_str(), "video/mp4"), (length.as_str(), "5"), 200),
             ((&kind, "text/html"), (&length, "5"), 400),
+            ((&kind, "video/mp4"), (&length, "-1"), 200),
             ((&kind, "video/mp4"), (&length, "many"), 400),
         ] {
             let headers = [beside, &[kind, length]].concat();
