@@ -30,6 +30,13 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
+/// The lines of a text that line feeds alone part; a last line without characters counts.
+pub(super) fn of_plain(text: &str) -> impl Iterator<Item = &str> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    ends.map(move |end| text.get(std::mem::replace(&mut start, end + 1)..end).unwrap_or_default())
+}
+
 /// The parts of a line before and after its first arrow.
 pub(super) fn split_at_arrow(line: &str) -> Option<(&str, &str)> {
     // Few lines have the last character of one.
@@ -48,6 +55,11 @@ pub(super) fn trim_blank(text: &str) -> &str {
     let mut kept = text;
     while let Some(shorter) = kept.strip_prefix('\n').or_else(|| kept.strip_suffix('\n')) {
         kept = shorter;
+    }
+    // Nearly all texts begin and end with a letter or a sign.
+    let is_edge = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+    if !is_edge(kept.as_bytes().first()) && !is_edge(kept.as_bytes().last()) {
+        return kept;
     }
     while let Some((before, _)) = kept.rsplit_once('\n').filter(|(_, last)| is_blank(last)) {
         kept = before;

@@ -21,7 +21,7 @@ pub fn read(text: &str) -> Result<Track, Error> {
     let mut last = 1;
     for (number, line) in Lines::of(text) {
         last = number;
-        match parse_time_line(line).filter(|_| after_blank) {
+        match Some(line).filter(|_| after_blank).and_then(parse_time_line) {
             Some(times) => {
                 let (start, end) = times.map_err(|problem| Error::at(number, problem))?;
                 close(&mut track, open.replace((number, start, end)), &mut raw, is_second)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::colour::Colour;
 use super::limits::{CUE_MARKS_MAX, TAG_DEPTH_MAX};
-use super::lines::is_blank;
+use super::lines::{self, is_blank};
 use super::time::MediaTime;
 
 /// The meaning of a stretch of text.
@@ -169,7 +169,7 @@ impl Text {
     /// The same text without lines that hold blanks alone: most formats take such a line for the end of the cue.
     #[must_use]
     pub fn without_blank_lines(&self) -> Cow<'_, Self> {
-        if self.plain.is_empty() || !self.plain.split('\n').any(is_blank) {
+        if self.plain.is_empty() || !lines::of_plain(&self.plain).any(is_blank) {
             return Cow::Borrowed(self);
         }
         let mut kept = Self::default();
@@ -281,6 +281,10 @@ impl TextBuilder {
             return;
         }
         let Some(at) = self.open.iter().rposition(is) else { return };
+        if at + 1 == self.open.len() {
+            self.open.pop();
+            return self.mark(Mark::Close);
+        }
         let inner = self.open.split_off(at);
         for _ in &inner {
             self.mark(Mark::Close);
@@ -308,23 +312,26 @@ impl TextBuilder {
 
     /// Opens and closes what has to be, so that what follows has this look and language. For formats that give each stretch its whole look.
     pub(super) fn set_style(&mut self, style: Style, language: Option<&str>) {
-        let wanted: Vec<Tag> = language
-            .map(|name| Tag::Language(name.into()))
-            .into_iter()
-            .chain(style.tags())
-            .collect();
-        if self.open == wanted {
+        if language.is_none() && self.is_styled(style) {
             return;
         }
-        let shared =
-            self.open.iter().zip(&wanted).take_while(|(open, wanted)| open == wanted).count();
+        let language = language.map(|name| Tag::Language(name.into()));
+        let wanted = || language.iter().cloned().chain(style.tags());
+        let shared = self.open.iter().zip(wanted()).take_while(|(open, tag)| *open == tag).count();
         while self.open.len() > shared {
             self.open.pop();
             self.mark(Mark::Close);
         }
-        for tag in wanted.into_iter().skip(shared) {
-            self.open(tag);
+        wanted().skip(shared).for_each(|tag| self.open(tag));
+    }
+
+    /// Tells whether the tags that are open are those of this look alone.
+    fn is_styled(&self, style: Style) -> bool {
+        if self.open.is_empty() || style == Style::default() {
+            return self.open.is_empty() && style == Style::default();
         }
+        let mut open = self.open.iter();
+        style.tags().all(|tag| open.next() == Some(&tag)) && open.next().is_none()
     }
 
     /// Takes away spaces at the end, as collapsing formats do before a line ends.
@@ -338,8 +345,13 @@ impl TextBuilder {
 
     /// The text, with every tag closed.
     pub(super) fn finish(mut self) -> Text {
+        self.take()
+    }
+
+    /// The same, and begins another text.
+    pub(super) fn take(&mut self) -> Text {
         self.close_all();
-        self.text
+        std::mem::take(&mut self.text)
     }
 
     fn mark(&mut self, mark: Mark) {

@@ -60,7 +60,9 @@ impl MediaTime {
 
     /// Reads `[hours:]minutes:seconds[.fraction]`, with a dot or a comma before the fraction.
     pub(super) fn parse_clock(text: &str) -> Option<Self> {
-        // A file has two on each third line or so: one walk over the bytes is all that they get.
+        if let Some((time, _)) = Self::parse_usual(text) {
+            return Some(time);
+        }
         let (mut hours, mut minutes) = (None, None);
         let (mut value, mut digits) = (0_u64, 0_usize);
         let mut fraction = 0;
@@ -94,9 +96,35 @@ impl MediaTime {
         Some(Self(whole + fraction)).filter(|time| *time <= Self::MAX)
     }
 
+    /// Reads the form that nearly all times have: one or two digits of hours, two of minutes and of seconds, three of milliseconds. Gives
+    /// the sign before these too; none for every other form, and for what is no time.
+    pub(super) fn parse_usual(text: &str) -> Option<(Self, u8)> {
+        let (h, i, rest) = match text.as_bytes() {
+            [i, rest @ ..] if rest.len() == 10 => (&b'0', i, rest),
+            [h, i, rest @ ..] if rest.len() == 10 => (h, i, rest),
+            _ => return None,
+        };
+        let [b':', a, b, b':', c, d, point @ (b'.' | b','), e, f, g] = rest else { return None };
+        let digits = [h, i, a, b, c, d, e, f, g].map(|byte| byte.wrapping_sub(b'0'));
+        let [h, i, a, b, c, d, e, f, g] = digits.map(u64::from);
+        let (minutes, seconds) = (a * 10 + b, c * 10 + d);
+        if digits.iter().fold(0, |most, digit| most.max(*digit)) > 9 || minutes > 59 || seconds > 59
+        {
+            return None;
+        }
+        let whole = ((h * 10 + i) * 60 + minutes) * 60 + seconds;
+        let fraction = (e * 100 + f * 10 + g) * MILLISECOND;
+        Some((Self(whole * SECOND + fraction), *point))
+    }
+
     /// Writes `hours:minutes:seconds` and milliseconds after `separator`, with so many digits for the hours at least.
     pub(super) fn write_clock(self, out: &mut String, hour_digits: usize, separator: char) {
         let millis = self.millis();
+        if let Some(clock) = usual_clock(millis, separator) {
+            let text = std::str::from_utf8(&clock).unwrap_or_default();
+            let short = text.strip_prefix('0').filter(|_| hour_digits == 1);
+            return out.push_str(short.unwrap_or(text));
+        }
         self.write_whole(out, millis / 1_000, hour_digits);
         out.push(separator);
         push_padded(out, millis % 1_000, 3);
@@ -104,6 +132,9 @@ impl MediaTime {
 
     /// Writes `hours:minutes:seconds.fraction` with as many digits as the time has, and three at least.
     pub(super) fn write_exact(self, out: &mut String) {
+        if self.0.is_multiple_of(MILLISECOND) {
+            return self.write_clock(out, 2, '.');
+        }
         self.write_whole(out, self.0 / SECOND, 2);
         out.push('.');
         let (mut fraction, mut digits) = (self.0 % SECOND, FRACTION_DIGITS);
@@ -120,6 +151,19 @@ impl MediaTime {
         out.push(':');
         push_padded(out, seconds % 60, 2);
     }
+}
+
+/// The clock time of so many milliseconds with two digits of hours; none where the hours have more.
+fn usual_clock(millis: u64, separator: char) -> Option<[u8; 12]> {
+    let separator = u8::try_from(separator).ok()?;
+    // Divisions are what costs here, and those of 32 bits cost least.
+    let millis = u32::try_from(millis).ok().filter(|millis| *millis < 100 * 3_600_000)?;
+    let (minutes, rest) = (millis / 60_000, millis % 60_000);
+    let two = |value: u32| [value / 10, value % 10].map(|digit| b'0' + digit as u8);
+    let [[a, b], [c, d], [e, f]] = [minutes / 60, minutes % 60, rest / 1_000].map(two);
+    let fraction = rest % 1_000;
+    let ([g, h], i) = (two(fraction / 10), b'0' + (fraction % 10) as u8);
+    Some([a, b, b':', c, d, b':', e, f, separator, g, h, i])
 }
 
 /// Reads a number of digits alone, up to `most`.

@@ -27,9 +27,8 @@ enum Found {
 }
 
 /// Reads a text; tags that SubRip does not have are characters.
-pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
+pub(super) fn parse(raw: &str, builder: &mut TextBuilder) -> (Text, Option<Layout>) {
     let mut layout = None;
-    let mut builder = TextBuilder::default();
     builder.reserve(raw.len());
     // Of the fonts that are open, whether they have a colour.
     let mut fonts = Vec::new();
@@ -42,7 +41,7 @@ pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
             rest = after;
             continue;
         }
-        if let Some(after) = override_code::read(tail, &mut builder, &mut layout) {
+        if let Some(after) = override_code::read(tail, builder, &mut layout) {
             rest = after;
             continue;
         }
@@ -70,7 +69,7 @@ pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
         }
     }
     builder.push_str(rest);
-    (builder.finish(), layout)
+    (builder.take(), layout)
 }
 
 /// Reads a tag at the start of `text`, and gives what follows it.
@@ -82,17 +81,20 @@ fn tag(text: &str) -> Option<(Found, &str)> {
         + 1;
     let (inner, after) = (text.get(1..end)?, text.get(end + 1..)?);
     let name = inner.split([' ', '=']).next().unwrap_or_default();
-    let found = match name.to_ascii_lowercase().as_str() {
-        "i" => Found::Open(Tag::Italic),
-        "b" => Found::Open(Tag::Bold),
-        "u" => Found::Open(Tag::Underline),
-        "/i" => Found::Close(|tag| *tag == Tag::Italic),
-        "/b" => Found::Close(|tag| *tag == Tag::Bold),
-        "/u" => Found::Close(|tag| *tag == Tag::Underline),
-        "font" => Found::Font(colour(inner)),
-        "/font" => Found::EndOfFont,
-        "br" | "br/" => Found::Break,
-        "s" | "/s" => Found::Nothing,
+    let is = |tag: &str| name.eq_ignore_ascii_case(tag);
+    let found = match name.len() {
+        1 if is("i") => Found::Open(Tag::Italic),
+        1 if is("b") => Found::Open(Tag::Bold),
+        1 if is("u") => Found::Open(Tag::Underline),
+        1 if is("s") => Found::Nothing,
+        2 if is("/i") => Found::Close(|tag| *tag == Tag::Italic),
+        2 if is("/b") => Found::Close(|tag| *tag == Tag::Bold),
+        2 if is("/u") => Found::Close(|tag| *tag == Tag::Underline),
+        2 if is("/s") => Found::Nothing,
+        2 if is("br") => Found::Break,
+        3 if is("br/") => Found::Break,
+        4 if is("font") => Found::Font(colour(inner)),
+        5 if is("/font") => Found::EndOfFont,
         _ => return None,
     };
     Some((found, after))

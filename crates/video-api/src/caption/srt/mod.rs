@@ -5,23 +5,37 @@
 mod markup;
 mod override_code;
 
+use std::borrow::Cow;
+
 use super::cue::{Cue, Track};
 use super::error::{Error, Problem};
 use super::layout::Layout;
 use super::lines::{self, Lines, is_blank};
-use super::time::MediaTime;
+use super::text::TextBuilder;
+use super::time::{MediaTime, push_padded};
 
 const ARROW: &str = "-->";
 
 /// A cue whose text is not complete yet.
-struct Open {
+struct Open<'t> {
     line: usize,
-    number: Option<String>,
+    number: Option<Cow<'t, str>>,
     start: MediaTime,
     end: MediaTime,
+}
+
+/// Cues in the making, with room for the text of one, which each uses anew.
+#[derive(Default)]
+struct Reader<'t> {
+    track: Track,
+    open: Option<Open<'t>>,
+    /// The lines of the open cue so far, each with its end.
     text: String,
-    /// The place where the last line of `text` begins.
+    /// The place where the last of them begins.
     last_line: usize,
+    builder: TextBuilder,
+    /// The number that the open cue has unless it has one of its own.
+    running: String,
 }
 
 /// Reads a file. Cues may lack their number, and the blank line between them; blank lines within a text stay.
@@ -29,64 +43,69 @@ struct Open {
 /// # Errors
 /// A time line that cannot be read, text before the first one, and more than a track takes.
 pub fn read(text: &str) -> Result<Track, Error> {
-    let mut track = Track::default();
-    let mut open: Option<Open> = None;
+    let mut reader = Reader::default();
     let mut before: Option<&str> = None;
     let mut last_number = 0;
     for (number, line) in Lines::of(text) {
         last_number = number;
-        let may_start = before.is_none_or(|line| is_blank(line) || is_number(line));
+        let may_start = || before.is_none_or(|line| is_blank(line) || is_number(line));
         // A time line that can be read begins a cue wherever it stands, as players have it; one that cannot is text within a text.
-        match parse_time_line(line).filter(|times| may_start || times.is_ok()) {
+        match parse_time_line(line).filter(|times| times.is_ok() || may_start()) {
             Some(times) => {
-                let (start, end) = times.map_err(|problem| Error::at(number, problem))?;
-                let mut own =
-                    before.filter(|line| is_number(line)).map(|line| line.trim().to_owned());
-                if let Some(mut done) = open.take() {
-                    if own.is_some() {
-                        done.text.truncate(done.last_line);
-                    } else if let Some((text, number)) = spaced_number(&done.text) {
-                        own = Some(number.trim().to_owned());
-                        done.text.truncate(text.len());
-                    }
-                    close(&mut track, done)?;
-                }
-                open = Some(Open {
-                    line: number,
-                    number: own,
-                    start,
-                    end,
-                    text: String::new(),
-                    last_line: 0,
-                });
+                let times = times.map_err(|problem| Error::at(number, problem))?;
+                reader.begin(number, times, before)?;
             }
-            None => match &mut open {
-                Some(open) => {
-                    open.last_line = open.text.len();
-                    open.text.push_str(line);
-                    open.text.push('\n');
-                }
-                None if is_blank(line) || is_number(line) => {}
-                None => return Err(Error::at(number, Problem::TextBeforeCue)),
-            },
+            None if reader.open.is_some() => {
+                reader.last_line = reader.text.len();
+                reader.text.push_str(line);
+                reader.text.push('\n');
+            }
+            None if is_blank(line) || is_number(line) => {}
+            None => return Err(Error::at(number, Problem::TextBeforeCue)),
         }
         before = Some(line);
     }
-    match open {
-        Some(done) => close(&mut track, done)?,
-        None => return Err(Error::at(last_number.max(1), Problem::NoTimeCodes)),
+    if reader.open.is_none() {
+        return Err(Error::at(last_number.max(1), Problem::NoTimeCodes));
     }
-    Ok(track)
+    reader.close()?;
+    Ok(reader.track)
 }
 
-fn close(track: &mut Track, open: Open) -> Result<(), Error> {
-    let raw = lines::trim_blank(&open.text);
-    let (text, layout) = markup::parse(raw);
-    let running = (track.cues.len() + 1).to_string();
-    let id = open.number.filter(|number| *number != running).map(Into::into);
-    let cue =
-        Cue { id, layout: layout.and_then(Layout::boxed), ..Cue::new(open.start, open.end, text) };
-    track.push(cue).map_err(|problem| Error::at(open.line, problem))
+impl<'t> Reader<'t> {
+    /// Begins a cue at its time line, and ends the one before.
+    fn begin(
+        &mut self,
+        line: usize,
+        (start, end): (MediaTime, MediaTime),
+        before: Option<&'t str>,
+    ) -> Result<(), Error> {
+        let mut number = before.filter(|line| is_number(line)).map(|line| line.trim().into());
+        if self.open.is_some() {
+            if number.is_some() {
+                self.text.truncate(self.last_line);
+            } else if let Some((text, spaced)) = spaced_number(&self.text) {
+                number = Some(spaced.trim().to_owned().into());
+                self.text.truncate(text.len());
+            }
+            self.close()?;
+        }
+        self.open = Some(Open { line, number, start, end });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        let Some(Open { line, number, start, end }) = self.open.take() else { return Ok(()) };
+        let raw = lines::trim_blank(&self.text);
+        let (text, layout) = markup::parse(raw, &mut self.builder);
+        self.text.clear();
+        self.last_line = 0;
+        self.running.clear();
+        push_padded(&mut self.running, self.track.cues.len() as u64 + 1, 1);
+        let id = number.filter(|number| *number != self.running).map(Into::into);
+        let cue = Cue { id, layout: layout.and_then(Layout::boxed), ..Cue::new(start, end, text) };
+        self.track.push(cue).map_err(|problem| Error::at(line, problem))
+    }
 }
 
 /// Parts a text from the number of the next cue, where blank lines stand before and behind that: some files have one behind each line.
@@ -129,10 +148,10 @@ pub(super) fn parse_time_line(line: &str) -> Option<Result<(MediaTime, MediaTime
 #[must_use]
 pub fn write(track: &Track) -> String {
     let mut out = String::with_capacity(track.cues.len() * 96);
-    for (number, (_, cue)) in (1_usize..).zip(track.in_order()) {
+    for (number, (_, cue)) in (1_u64..).zip(track.in_order()) {
         match &cue.id {
             Some(id) if is_number(id) => out.push_str(id.trim()),
-            _ => out.push_str(&number.to_string()),
+            _ => push_padded(&mut out, number, 1),
         }
         out.push('\n');
         cue.start.write_clock(&mut out, 2, ',');

@@ -6,43 +6,9 @@ use super::super::text::{Piece, Tag, Text, TextBuilder};
 use super::super::time::MediaTime;
 use super::character_reference;
 
-/// Reads a text.
-pub(super) fn parse(raw: &str) -> Text {
-    if memchr::memchr2(b'<', b'&', raw.as_bytes()).is_none() {
-        return Text::plain(raw);
-    }
-    let mut tags = Tags::default();
-    tags.builder.reserve(raw.len());
-    let mut rest = raw;
-    while let Some(at) = memchr::memchr2(b'<', b'&', rest.as_bytes()) {
-        let (plain, tail) = rest.split_at(at);
-        tags.builder.push_str(plain);
-        let inner = tail.get(1..).unwrap_or_default();
-        if tail.starts_with('&') {
-            rest = match character_reference::read(inner) {
-                Some((c, after)) => {
-                    tags.builder.push(c);
-                    after
-                }
-                None => {
-                    tags.builder.push('&');
-                    inner
-                }
-            };
-            continue;
-        }
-        // A tag without an end reaches to the end of the text.
-        let (body, after) = inner.split_once('>').unwrap_or((inner, ""));
-        tags.tag(body);
-        rest = after;
-    }
-    tags.builder.push_str(rest);
-    tags.builder.finish()
-}
-
 /// A text in the making, with the tags of it that are open.
 #[derive(Default)]
-struct Tags {
+pub(super) struct Tags {
     builder: TextBuilder,
     /// The name of each, and the classes that stand around it.
     open: Vec<(&'static str, Option<Tag>)>,
@@ -51,6 +17,42 @@ struct Tags {
 }
 
 impl Tags {
+    /// Reads a text.
+    pub(super) fn parse(&mut self, raw: &str) -> Text {
+        if memchr::memchr2(b'<', b'&', raw.as_bytes()).is_none() {
+            return Text::plain(raw);
+        }
+        self.builder.reserve(raw.len());
+        let mut rest = raw;
+        while let Some(at) = memchr::memchr2(b'<', b'&', rest.as_bytes()) {
+            let (plain, tail) = rest.split_at(at);
+            self.builder.push_str(plain);
+            let inner = tail.get(1..).unwrap_or_default();
+            if tail.starts_with('&') {
+                rest = self.reference(inner);
+                continue;
+            }
+            // A tag without an end reaches to the end of the text.
+            let (body, after) = inner.split_once('>').unwrap_or((inner, ""));
+            self.tag(body);
+            rest = after;
+        }
+        self.builder.push_str(rest);
+        self.open.clear();
+        self.ignored = 0;
+        self.builder.take()
+    }
+
+    /// Reads what follows an `&`, and gives what is left.
+    fn reference<'t>(&mut self, inner: &'t str) -> &'t str {
+        let Some((c, after)) = character_reference::read(inner) else {
+            self.builder.push('&');
+            return inner;
+        };
+        self.builder.push(c);
+        after
+    }
+
     /// Opens or closes what a tag says; a tag of another name says nothing.
     fn tag(&mut self, body: &str) {
         if let Some(name) = body.strip_prefix('/') {

@@ -63,6 +63,8 @@ struct Reader {
     text: String,
     has_lines: bool,
     cue: Option<Cue>,
+    /// Room for the tags of a cue, which each uses anew.
+    tags: markup::Tags,
 }
 
 impl Reader {
@@ -78,15 +80,16 @@ impl Reader {
             !is_within || start.trim_start().starts_with(|c: char| c.is_ascii_digit())
         }) {
             // A time line opens a cue, also right after the text of another; the one line before it is an identifier.
-            let id = Some(std::mem::take(&mut self.text)).filter(|text| !text.is_empty());
-            let is_id = self.cue.is_none() && id.as_ref().is_some_and(|id| !id.contains('\n'));
-            if self.cue.is_some() || (self.has_lines && !is_id) {
-                self.text = id.clone().unwrap_or_default();
+            let is_id = self.cue.is_none() && !self.text.is_empty() && !self.text.contains('\n');
+            let id = is_id.then(|| self.text.as_str().into());
+            if is_id {
+                self.text.clear();
+            } else if self.cue.is_some() || self.has_lines {
                 self.end_of_block()?;
             }
             let mut cue =
                 self.time_line(start, rest).map_err(|problem| Error::at(number, problem))?;
-            cue.id = id.filter(|_| is_id).map(Into::into);
+            cue.id = id;
             (self.cue, self.first_line, self.has_lines) = (Some(cue), number, true);
             return Ok(());
         }
@@ -121,7 +124,15 @@ impl Reader {
     }
 
     fn end_of_block(&mut self) -> Result<(), Error> {
-        let text = std::mem::take(&mut self.text);
+        // The next block gets the same room.
+        let mut text = std::mem::take(&mut self.text);
+        let ended = self.end_of_lines(&text);
+        text.clear();
+        self.text = text;
+        ended
+    }
+
+    fn end_of_lines(&mut self, text: &str) -> Result<(), Error> {
         self.has_lines = false;
         let first_line = self.first_line;
         let at = |problem| Error::at(first_line, problem);
@@ -130,13 +141,13 @@ impl Reader {
             if text.len() > 8 * CUE_BYTES_MAX {
                 return Err(at(Problem::CueTooLong));
             }
-            cue.text = markup::parse(&text);
+            cue.text = self.tags.parse(text);
             return self.track.push(cue).map_err(at);
         }
-        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let is_first = self.track.cues.is_empty();
         match first.trim_end() {
-            _ if self.is_style(&text) => self.block(true, rest.to_owned()).map_err(at),
+            _ if self.is_style(text) => self.block(true, rest.to_owned()).map_err(at),
             "REGION" if is_first => {
                 if self.track.regions.len() >= REGIONS_MAX {
                     return Err(at(Problem::TooManyDefinitions));
@@ -145,7 +156,7 @@ impl Reader {
                 Ok(())
             }
             // Any other block without a time line is skipped by players, as a comment is.
-            _ if is_note(&text) => {
+            _ if is_note(text) => {
                 let note = text.get(NOTE.len()..).unwrap_or_default();
                 self.block(false, note.trim().to_owned()).map_err(at)
             }

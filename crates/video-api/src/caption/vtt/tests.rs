@@ -157,17 +157,17 @@ fn an_identifier_may_be_the_word_of_a_block() {
 
 #[test]
 fn escapes_are_read_and_unknown_ones_are_text() {
-    let text =
-        markup::parse("a &amp;&lt;&gt;&nbsp;&lrm;&#65;&#x42;&quot; &x; & &#0; &#10;&#xD800; AT&T");
+    let text = markup::Tags::default()
+        .parse("a &amp;&lt;&gt;&nbsp;&lrm;&#65;&#x42;&quot; &x; & &#0; &#10;&#xD800; AT&T");
     assert_eq!(text.as_str(), "a &<>\u{a0}\u{200e}AB\" &x; & \u{fffd} \u{fffd}\u{fffd} AT&T");
     let mut out = String::new();
     markup::write(&text, &mut out);
-    assert_eq!(markup::parse(&out), text);
+    assert_eq!(markup::Tags::default().parse(&out), text);
 }
 
 #[test]
 fn tags_of_other_names_and_tags_without_an_end_say_nothing() {
-    let text = markup::parse("<x>a</x><b.big>b</b><1:2:3>c<i");
+    let text = markup::Tags::default().parse("<x>a</x><b.big>b</b><1:2:3>c<i");
     assert_eq!(text.as_str(), "abc");
     assert!(text.pieces().any(|piece| piece == Piece::Open(&Tag::Bold)));
 }
@@ -179,23 +179,23 @@ fn classes_stay_on_the_tag_that_they_stand_on() {
         "<ruby.r>a<rt.t>b</rt></ruby> <c.c><i.i>d</i></c>",
         "<i.lime>a</i><i>b</i>",
     ] {
-        let text = markup::parse(file);
+        let text = markup::Tags::default().parse(file);
         let mut out = String::new();
         markup::write(&text, &mut out);
         assert_eq!(out, file);
     }
     // Tags that cross each keep their own.
     let mut out = String::new();
-    markup::write(&markup::parse("<i.a>1<b.c>2</i>3</b>4</i>"), &mut out);
+    markup::write(&markup::Tags::default().parse("<i.a>1<b.c>2</i>3</b>4</i>"), &mut out);
     assert_eq!(out, "<i.a>1<b.c>2</b></i><b.c>3</b>4");
-    let lime = markup::parse("<v.lime Esme>x</v>y");
+    let lime = markup::Tags::default().parse("<v.lime Esme>x</v>y");
     let colours: Vec<_> = lime.runs()[0].iter().map(|run| run.style.colour).collect();
     assert_eq!(colours, [Some(super::super::colour::Colour::of(0x00_ff00)), None]);
 }
 
 #[test]
 fn an_annotation_ends_with_its_base() {
-    let text = markup::parse("<ruby>a<rt>b</ruby>c");
+    let text = markup::Tags::default().parse("<ruby>a<rt>b</ruby>c");
     let mut out = String::new();
     markup::write(&text, &mut out);
     assert_eq!(out, "<ruby>a<rt>b</rt></ruby>c");
