@@ -1,5 +1,7 @@
 //! Characters of CEA-608: the basic set, the special one, and the extended ones of two tables.
 
+use super::code::with_parity;
+
 /// The basic set at 20 to 7F where it differs from ASCII.
 const BASIC: [(u8, char); 11] = [
     (0x27, '’'),
@@ -14,6 +16,24 @@ const BASIC: [(u8, char); 11] = [
     (0x7e, 'ñ'),
     (0x7f, '█'),
 ];
+
+/// The characters of all bytes of seven bits.
+const CHARACTERS: [char; 128] = {
+    let mut table = ['\0'; 128];
+    let (mut byte, mut other) = (0_u8, 0);
+    #[expect(clippy::indexing_slicing, reason = "the compiler runs it, and each loop has its end")]
+    {
+        while byte < 128 {
+            table[byte as usize] = byte as char;
+            byte += 1;
+        }
+        while other < BASIC.len() {
+            table[BASIC[other].0 as usize] = BASIC[other].1;
+            other += 1;
+        }
+    }
+    table
+};
 
 /// Special characters, 11 30 to 11 3F. The tenth is a transparent space.
 const SPECIAL: [char; 16] =
@@ -130,10 +150,7 @@ pub(super) enum Sent {
 
 /// The basic character of a byte from 20 to 7F.
 pub(super) fn basic(byte: u8) -> char {
-    match BASIC.iter().find(|(own, _)| *own == byte) {
-        Some((_, c)) => *c,
-        None => char::from(byte),
-    }
+    CHARACTERS.get(usize::from(byte)).copied().unwrap_or(char::from(byte))
 }
 
 /// The special character of a second byte, 30 to 3F.
@@ -156,9 +173,26 @@ const fn is_plain_byte(byte: u8) -> bool {
     matches!(byte, b' '..=b'&' | b'('..=b')' | b'+'..=b'[' | b']' | b'a'..=b'z')
 }
 
-/// The same of a character.
-const fn is_ascii(c: char) -> bool {
-    c.is_ascii() && is_plain_byte(c as u8)
+/// The bytes that such characters are sent as, with their parity; nought for all others.
+const PLAIN: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the compiler runs it, and the loop ends at the table's length"
+        )]
+        if is_plain_byte(byte) {
+            table[byte as usize] = with_parity(byte);
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// The byte that a character is sent as, with its parity, if the basic set has it where ASCII has it.
+pub(super) fn plain(c: char) -> Option<u8> {
+    PLAIN.get(c as usize).copied().filter(|byte| *byte != 0)
 }
 
 /// Tells whether each character of a text is in the basic set where ASCII has it.
@@ -168,12 +202,10 @@ pub(super) fn is_plain(text: &str) -> bool {
 }
 
 /// The way a character is sent; none for one of no set.
-#[inline]
 pub(super) fn sent(c: char) -> Option<Sent> {
-    if is_ascii(c) { u8::try_from(c).ok().map(Sent::Basic) } else { sent_by_table(c) }
-}
-
-fn sent_by_table(c: char) -> Option<Sent> {
+    if let Some(byte) = u8::try_from(c).ok().filter(|byte| is_plain_byte(*byte)) {
+        return Some(Sent::Basic(byte));
+    }
     if let Some((byte, _)) = BASIC.iter().find(|(_, own)| *own == c) {
         return Some(Sent::Basic(*byte));
     }
@@ -189,7 +221,7 @@ fn sent_by_table(c: char) -> Option<Sent> {
 
 /// Characters of the sets that stand for any character. Signs without width stand for nothing.
 pub(super) fn stand_ins(c: char, mut each: impl FnMut(char)) {
-    if is_ascii(c) || sent(c).is_some() {
+    if plain(c).is_some() || sent(c).is_some() {
         return each(c);
     }
     match REPLACED.iter().find(|(own, _)| *own == c) {

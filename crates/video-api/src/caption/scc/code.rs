@@ -170,8 +170,12 @@ const WITH_PARITY: [u8; 128] = {
 };
 
 /// A byte of seven bits with the bit above that makes the number of ones odd.
-pub(super) fn with_parity(byte: u8) -> u8 {
-    WITH_PARITY.get(usize::from(byte)).copied().unwrap_or(byte)
+pub(super) const fn with_parity(byte: u8) -> u8 {
+    if byte < 128 {
+        #[expect(clippy::indexing_slicing, reason = "a table of all that are smaller")]
+        return WITH_PARITY[byte as usize];
+    }
+    byte
 }
 
 #[cfg(test)]

@@ -33,8 +33,8 @@ struct Decoder {
     loading: Screen,
     /// The frame since which the picture shows what it shows.
     since: u64,
-    /// The part of it that began earlier: blocks of the picture before, with the cues that they are.
-    standing: Vec<(Block, usize)>,
+    /// The part of it that began earlier: the cues that its blocks are.
+    standing: Vec<usize>,
     /// Written where it is seen, and not yet a cue.
     is_changed: bool,
     /// A control pair that its own repetition does not follow yet.
@@ -63,6 +63,50 @@ pub fn read(text: &str) -> Result<Track, Error> {
     Ok(decoder.track)
 }
 
+/// Each byte as a hexadecimal digit, and a number beyond them for what is none.
+const DIGITS: [u8; 256] = {
+    let mut table = [0xff; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the compiler runs it, and the loop ends at the number of digits"
+        )]
+        {
+            table[b"0123456789abcdef"[digit] as usize] = digit as u8;
+            table[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        }
+        digit += 1;
+    }
+    table
+};
+
+/// The word of four hexadecimal digits.
+fn word_of(digits: [u8; 4]) -> Option<u16> {
+    let [a, b, c, d] =
+        digits.map(|byte| DIGITS.get(usize::from(byte)).copied().unwrap_or(0xff)).map(u16::from);
+    ((a | b | c | d) < 16).then_some(a << 12 | b << 8 | c << 4 | d)
+}
+
+/// Reads a word of four hexadecimal digits, and gives what follows it; none at the end.
+fn next_word(text: &str) -> Result<Option<(u16, &str)>, Problem> {
+    // Nearly all words have one space behind them.
+    if let [a, b, c, d, b' ', ..] = text.as_bytes()
+        && let Some(word) = word_of([*a, *b, *c, *d])
+    {
+        return Ok(text.get(5..).map(|after| (word, after)));
+    }
+    let text = text.trim_ascii_start();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (word, after) = text.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((text, ""));
+    let digits = <[u8; 4]>::try_from(word.as_bytes()).ok();
+    let pair = digits.and_then(word_of);
+    let pair = pair.ok_or_else(|| Problem::Word(word.chars().take(40).collect()))?;
+    Ok(Some((pair, after)))
+}
+
 impl Decoder {
     fn new() -> Self {
         Self {
@@ -85,11 +129,10 @@ impl Decoder {
         let first_frame = Timecode::parse(timecode)
             .ok_or_else(|| Problem::Time(timecode.chars().take(40).collect()))?;
         self.last = None;
-        for (frame, word) in (first_frame..).zip(words.split_ascii_whitespace()) {
-            let pair = (word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
-                .then(|| u16::from_str_radix(word, 16).ok())
-                .flatten()
-                .ok_or_else(|| Problem::Word(word.chars().take(40).collect()))?;
+        let mut rest = words;
+        for frame in first_frame.. {
+            let Some((pair, after)) = next_word(rest)? else { break };
+            rest = after;
             let [first, second] = (pair & 0x7f7f).to_be_bytes();
             self.pair(first, second, frame)?;
         }
@@ -215,7 +258,11 @@ impl Decoder {
     }
 
     fn put(&mut self, c: char, frame: u64) -> Result<(), Problem> {
-        if self.mode != Mode::PopOn && !self.is_changed {
+        if self.mode == Mode::PopOn {
+            self.loading.put(c);
+            return Ok(());
+        }
+        if !self.is_changed {
             // What is painted or rolled in is a cue from its first character on.
             if c == ' ' {
                 self.memory().put(c);
@@ -244,30 +291,37 @@ impl Decoder {
             return Ok(());
         }
         let blocks = self.shown.blocks();
-        // The same picture once more is another caption, since otherwise nobody would have sent it.
-        let is_same = blocks.len() == self.standing.len()
-            && blocks.iter().zip(&self.standing).all(|(new, (old, _))| new == old);
         let mut before = std::mem::take(&mut self.standing);
+        // The same picture once more is another caption, since otherwise nobody would have sent it.
+        let is_same = blocks.len() == before.len()
+            && blocks.iter().zip(&before).all(|(new, old)| self.is_cue(new, *old));
         for block in blocks {
-            let kept = before.iter().position(|(old, _)| *old == block).filter(|_| !is_same);
+            let kept = before.iter().position(|old| self.is_cue(&block, *old)).filter(|_| !is_same);
             let index = match kept {
-                Some(at) => before.swap_remove(at).1,
+                Some(at) => before.swap_remove(at),
                 None => {
-                    let start = nominal_frames(frame);
-                    let mut cue = Cue::new(start, OPEN, block.text.clone());
-                    cue.layout = block.layout.clone().map(Box::new);
+                    let mut cue = Cue::new(nominal_frames(frame), OPEN, block.text);
+                    cue.layout = block.layout.map(Box::new);
                     self.track.push(cue)?;
                     self.track.cues.len() - 1
                 }
             };
-            self.standing.push((block, index));
+            self.standing.push(index);
         }
         self.end(&before, frame);
         Ok(())
     }
 
-    fn end(&mut self, blocks: &[(Block, usize)], frame: u64) {
-        for (_, index) in blocks {
+    /// Tells whether a block is what a cue shows.
+    fn is_cue(&self, block: &Block, index: usize) -> bool {
+        let cue = self.track.cues.get(index);
+        cue.is_some_and(|cue| {
+            cue.text == block.text && cue.layout.as_deref() == block.layout.as_ref()
+        })
+    }
+
+    fn end(&mut self, cues: &[usize], frame: u64) {
+        for index in cues {
             if let Some(cue) = self.track.cues.get_mut(*index) {
                 cue.end = nominal_frames(frame).max(cue.start);
             }

@@ -12,6 +12,13 @@ struct Cell {
     shown: Option<(char, Pen)>,
 }
 
+impl Cell {
+    /// The character and its look; a space where nothing was written.
+    fn look(&self) -> (char, Pen) {
+        self.shown.unwrap_or((' ', Pen::default()))
+    }
+}
+
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
@@ -129,10 +136,10 @@ impl Screen {
     /// The blocks that are shown, from the top.
     pub(super) fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
-        let mut lines: Vec<&Row> = Vec::new();
+        let mut lines: Vec<(&Row, (usize, usize))> = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            if row.is_used && row.extent().is_some() {
-                lines.push(row);
+            if let Some(extent) = Some(row).filter(|row| row.is_used).and_then(Row::extent) {
+                lines.push((row, extent));
                 continue;
             }
             blocks.extend(block(&lines, index));
@@ -158,21 +165,20 @@ impl Row {
     }
 }
 
-/// The block of rows that end before `end`.
-fn block(rows: &[&Row], end: usize) -> Option<Block> {
-    let extents: Vec<_> = rows.iter().filter_map(|row| row.extent()).collect();
-    let (first, last) = (extents.iter().map(|e| e.0).min()?, extents.iter().map(|e| e.1).max()?);
-    let is_centred = extents
-        .iter()
-        .all(|(from, to)| matches!(from + to, 31..=33) && *from == (COLUMNS - (to - from)) / 2);
-    let starts_even = extents.iter().all(|(from, _)| *from == first);
-    let ends_even = extents.iter().all(|(_, to)| *to == last);
+/// The block of rows, each with its extent, that end before `end`.
+fn block(rows: &[(&Row, (usize, usize))], end: usize) -> Option<Block> {
+    let extents = || rows.iter().map(|(_, extent)| *extent);
+    let (first, last) = (extents().map(|e| e.0).min()?, extents().map(|e| e.1).max()?);
+    let is_centred = extents()
+        .all(|(from, to)| matches!(from + to, 31..=33) && from == (COLUMNS - (to - from)) / 2);
+    let starts_even = extents().all(|(from, _)| from == first);
+    let ends_even = extents().all(|(_, to)| to == last);
     let mut layout = Layout::default();
     if end != ROWS {
         layout.line = Some(Line::At(grid::top(end - rows.len()), Anchor::Start));
     }
     // Twice the middle of each row, which is half a column off where a row has an odd length.
-    let middles = || extents.iter().map(|(from, to)| from + to);
+    let middles = || extents().map(|(from, to)| from + to);
     let middle = middles().max()?;
     let shares_middle = middles().all(|own| middle - own <= 1);
     let is_ragged = !is_centred && !starts_even && !shares_middle && !ends_even;
@@ -190,7 +196,8 @@ fn block(rows: &[&Row], end: usize) -> Option<Block> {
         layout.position = Some((place, None));
     }
     let mut text = TextBuilder::default();
-    for (number, (row, (from, to))) in rows.iter().zip(&extents).enumerate() {
+    text.reserve(rows.len() + extents().map(|(from, to)| to - from).sum::<usize>());
+    for (number, (row, (from, to))) in rows.iter().enumerate() {
         if number > 0 {
             text.push('\n');
         }
@@ -199,14 +206,14 @@ fn block(rows: &[&Row], end: usize) -> Option<Block> {
             text.set_style(Style::default(), None);
             (first..*from).for_each(|_| text.push(special(0x39).unwrap_or(' ')));
         }
-        let mut before = None;
-        for cell in row.cells.get(*from..*to).unwrap_or_default() {
-            let (c, pen) = cell.shown.unwrap_or((' ', Pen::default()));
-            if before.replace(pen) != Some(pen) {
-                let Pen { colour, italic, underline } = pen;
-                text.set_style(Style { italic, underline, colour, bold: false }, None);
-            }
-            text.push(c);
+        let mut cells = row.cells.get(*from..*to).unwrap_or_default();
+        while let Some((_, pen)) = cells.first().map(|cell| cell.look()) {
+            let length = cells.iter().position(|cell| cell.look().1 != pen);
+            let (alike, others) = cells.split_at(length.unwrap_or(cells.len()));
+            let Pen { colour, italic, underline } = pen;
+            text.set_style(Style { italic, underline, colour, bold: false }, None);
+            alike.iter().for_each(|cell| text.push(cell.look().0));
+            cells = others;
         }
     }
     Some(Block {

@@ -10,22 +10,18 @@ use super::SIGNATURE;
 use super::character::{self, Sent};
 use super::code::{self, Pen, with_parity};
 use super::grid::ROWS;
-use super::rows::{self, PlacedRow, RowText};
+use super::rows::{self, PlacedRow, Rows};
 use super::timecode::{Timecode, frames_of};
 
 /// Frames of a control pair and its repetition.
 const DOUBLED: u64 = 2;
-/// Bytes of a control pair and its repetition as they are written, and of the blank before them.
-const UNIT_BYTES_MAX: usize = 10;
+/// Bytes of a pair as it is written, with the blank before it.
+const PAIR_BYTES: usize = 5;
 /// A byte that says nothing.
 const PAD: u8 = 0x80;
 
-/// A pair of bytes that stands alone, or with its repetition right behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Unit {
-    pair: [u8; 2],
-    is_doubled: bool,
-}
+/// The two bytes of one frame. A control pair stands twice, in two frames that follow each other.
+type Pair = [u8; 2];
 
 /// A part of a cue that fits on the picture, with the frames between which it is shown.
 struct Part<'t> {
@@ -33,12 +29,12 @@ struct Part<'t> {
     end: u64,
     cue: &'t Cue,
     /// The rows of a cue that is shown in turns. Those of others are made when they are needed, so that they never exist all at once.
-    rows: Option<Vec<RowText>>,
+    rows: Option<Rows>,
 }
 
 /// A part on the picture.
 struct Shown<'t> {
-    rows: Vec<RowText>,
+    rows: Rows,
     layout: Option<Cow<'t, Layout>>,
 }
 
@@ -51,6 +47,8 @@ pub fn write(track: &Track) -> String {
     let mut line = Line21 { out, ..Line21::default() };
     let mut waiting = parts(track).into_iter().enumerate().peekable();
     let mut shown: BTreeMap<usize, Shown<'_>> = BTreeMap::new();
+    // Rows that are shown no more, whose room others take.
+    let mut used: Vec<Rows> = Vec::new();
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     loop {
         let next_end = ends.peek().map(|Reverse((frame, _))| *frame);
@@ -60,10 +58,12 @@ pub fn write(track: &Track) -> String {
             ends.peek().copied().filter(|Reverse((end, _))| *end <= frame)
         {
             ends.pop();
-            shown.remove(&index);
+            used.extend(shown.remove(&index).map(|ended| ended.rows));
         }
+        used.truncate(ROWS);
         while let Some((index, part)) = waiting.next_if(|(_, part)| part.start <= frame) {
-            let rows = part.rows.unwrap_or_else(|| rows::of_text(&part.cue.text));
+            let text = &part.cue.text;
+            let rows = part.rows.unwrap_or_else(|| Rows::of(text, used.pop().unwrap_or_default()));
             shown.insert(index, Shown { rows, layout: track.place(part.cue) });
             ends.push(Reverse((part.end, index)));
         }
@@ -85,12 +85,12 @@ fn parts(track: &Track) -> Vec<Part<'_>> {
             }
             continue;
         }
-        let mut all = rows::of_text(&cue.text);
+        let all = Rows::of(&cue.text, Rows::default());
         let count = u64::try_from(all.len().div_ceil(ROWS)).unwrap_or(1);
         let length = (end.saturating_sub(start) / count.max(1)).max(DOUBLED);
         for turn in 0..count {
-            let rest = all.split_off(all.len().min(ROWS));
-            let rows = Some(std::mem::replace(&mut all, rest));
+            let from = usize::try_from(turn).unwrap_or_default() * ROWS;
+            let rows = Some(all.part(from..(from + ROWS).min(all.len())));
             let own = start + turn * length;
             let end = if turn + 1 == count { end.max(own + DOUBLED) } else { own + length };
             parts.push(Part { start: own, end, cue, rows });
@@ -105,7 +105,7 @@ fn picture<'p>(shown: &'p BTreeMap<usize, Shown<'_>>) -> Vec<PlacedRow<'p>> {
     let mut taken = [false; ROWS];
     let mut picture: Vec<PlacedRow<'p>> = Vec::new();
     for part in shown.values().take(ROWS) {
-        picture.extend(rows::place(&part.rows, part.layout.as_deref(), &mut taken));
+        part.rows.place(part.layout.as_deref(), &mut taken, &mut picture);
     }
     picture.sort_by_key(|row| row.row);
     picture
@@ -117,7 +117,7 @@ struct Line21 {
     out: Vec<u8>,
     timecode: String,
     /// Room for the pairs of a caption, used again for each.
-    units: Vec<Unit>,
+    pairs: Vec<Pair>,
     /// The first frame after what shows the last caption.
     free: u64,
     /// The frame at which the picture is to be erased.
@@ -133,72 +133,74 @@ impl Line21 {
             self.erasure = Some(frame.max(self.free));
             return;
         }
-        let mut units = std::mem::take(&mut self.units);
-        units.clear();
-        units.extend([control(code::RCL), control(code::ENM)]);
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.clear();
+        for word in [code::RCL, code::ENM] {
+            pairs.extend([control(word); DOUBLED as usize]);
+        }
         for row in picture {
-            encode_row(row, &mut units);
+            encode_row(row, &mut pairs);
         }
         let erasure = self.erasure.take();
         let target = frame.max(erasure.map_or(self.free, |at| at + DOUBLED));
-        let shown_at = self.load(&units, erasure, target);
-        self.send(control(code::EOC), shown_at);
+        let shown_at = self.load(&pairs, erasure, target);
+        self.send_control(code::EOC, shown_at);
         self.free = shown_at + DOUBLED;
-        self.units = units;
+        self.pairs = pairs;
     }
 
     /// Sends pairs right before `target`, or as soon as there is room, with an erasure between them, and gives the frame after them.
-    fn load(&mut self, units: &[Unit], mut erasure: Option<u64>, target: u64) -> u64 {
-        let frames: u64 = units.iter().map(|unit| unit.frames()).sum();
-        let first = target.checked_sub(frames).filter(|first| *first >= self.free);
+    fn load(&mut self, pairs: &[Pair], mut erasure: Option<u64>, target: u64) -> u64 {
+        let first = target.checked_sub(frames(pairs)).filter(|first| *first >= self.free);
         if let Some(first) = first.filter(|first| erasure.is_none_or(|at| at + DOUBLED <= *first)) {
             // Nearly all captions have all the room that they need.
             self.erasure = erasure;
             self.flush_erasure();
-            self.send_together(units, first);
+            self.send(pairs, first);
             return target;
         }
-        let (starts, shown_at) = match self.backward(units, erasure, target) {
+        let units = units(pairs);
+        let (starts, shown_at) = match self.backward(&units, erasure, target) {
             Some(starts) => (starts, target),
-            None => self.forward(units, erasure, target),
+            None => self.forward(&units, erasure, target),
         };
-        for (unit, start) in units.iter().zip(starts) {
+        for (unit, start) in units.into_iter().zip(starts) {
             if let Some(at) = erasure.take_if(|at| *at < start) {
-                self.send(control(code::EDM), at);
+                self.send_control(code::EDM, at);
             }
-            self.send(*unit, start);
+            self.send(unit, start);
         }
         self.erasure = erasure;
         self.flush_erasure();
         shown_at
     }
 
-    /// Frames at which pairs start that end right before `target`, around an erasure; none if they would have to start too early.
-    fn backward(&self, units: &[Unit], erasure: Option<u64>, target: u64) -> Option<Vec<u64>> {
+    /// Frames at which units start that end right before `target`, around an erasure; none if they would have to start too early.
+    fn backward(&self, units: &[&[Pair]], erasure: Option<u64>, target: u64) -> Option<Vec<u64>> {
         let mut starts = Vec::with_capacity(units.len());
         let mut end = target;
         for unit in units.iter().rev() {
-            if erasure.is_some_and(|at| end > at && end < at + DOUBLED + unit.frames()) {
+            if erasure.is_some_and(|at| end > at && end < at + DOUBLED + frames(unit)) {
                 end = erasure?;
             }
-            end = end.checked_sub(unit.frames()).filter(|start| *start >= self.free)?;
+            end = end.checked_sub(frames(unit)).filter(|start| *start >= self.free)?;
             starts.push(end);
         }
         starts.reverse();
         Some(starts)
     }
 
-    /// Frames at which pairs start that follow what is there, around an erasure, and the frame after them.
-    fn forward(&self, units: &[Unit], erasure: Option<u64>, target: u64) -> (Vec<u64>, u64) {
+    /// Frames at which units start that follow what is there, around an erasure, and the frame after them.
+    fn forward(&self, units: &[&[Pair]], erasure: Option<u64>, target: u64) -> (Vec<u64>, u64) {
         let mut starts = Vec::with_capacity(units.len());
         let mut next = self.free;
         for unit in units {
-            if let Some(at) = erasure.filter(|at| next < at + DOUBLED && next + unit.frames() > *at)
+            if let Some(at) = erasure.filter(|at| next < at + DOUBLED && next + frames(unit) > *at)
             {
                 next = at + DOUBLED;
             }
             starts.push(next);
-            next += unit.frames();
+            next += frames(unit);
         }
         (starts, next.max(target))
     }
@@ -206,34 +208,37 @@ impl Line21 {
     /// Writes what erases the picture, if that is still to come.
     fn flush_erasure(&mut self) {
         if let Some(at) = self.erasure.take() {
-            self.send(control(code::EDM), at);
+            self.send_control(code::EDM, at);
         }
     }
 
-    fn send(&mut self, unit: Unit, frame: u64) {
-        if self.next == Some(frame) {
-            self.out.push(b' ');
-        } else {
+    /// Sends a control pair and its repetition.
+    fn send_control(&mut self, word: u16, frame: u64) {
+        self.send(&[control(word); DOUBLED as usize], frame);
+    }
+
+    /// Sends pairs from a frame on, each right behind the one before.
+    fn send(&mut self, pairs: &[Pair], frame: u64) {
+        let (first, others) = match pairs.split_first() {
+            Some((first, others)) if self.next != Some(frame) => (Some(first), others),
+            _ => (None, pairs),
+        };
+        if let Some(first) = first {
             self.end_line();
             self.timecode.clear();
             Timecode::write(frame, &mut self.timecode);
             self.out.extend_from_slice(self.timecode.as_bytes());
             self.out.push(b'\t');
+            self.out.extend_from_slice(&digits_of(*first));
         }
-        unit.write(&mut self.out);
-        self.next = Some(frame + unit.frames());
-    }
-
-    /// Sends pairs from a frame on, each right behind the one before.
-    fn send_together(&mut self, units: &[Unit], frame: u64) {
-        let Some((first, others)) = units.split_first() else { return };
-        self.send(*first, frame);
-        self.out.reserve(others.len() * UNIT_BYTES_MAX);
-        for unit in others {
-            self.out.push(b' ');
-            unit.write(&mut self.out);
+        let start = self.out.len();
+        self.out.resize(start + others.len() * PAIR_BYTES, b' ');
+        let (places, _) = self.out.get_mut(start..).unwrap_or_default().as_chunks_mut();
+        for (place, pair) in places.iter_mut().zip(others) {
+            let [a, b, c, d] = digits_of(*pair);
+            *place = [b' ', a, b, c, d];
         }
-        self.next = Some(frame + units.iter().map(|unit| unit.frames()).sum::<u64>());
+        self.next = Some(frame + frames(pairs));
     }
 
     fn end_line(&mut self) {
@@ -243,20 +248,22 @@ impl Line21 {
     }
 }
 
-impl Unit {
-    const fn frames(self) -> u64 {
-        if self.is_doubled { DOUBLED } else { 1 }
+/// Parts pairs into what may not be parted further: a control pair with its repetition, and any other pair.
+fn units(pairs: &[Pair]) -> Vec<&[Pair]> {
+    let mut units = Vec::with_capacity(pairs.len());
+    let mut rest = pairs;
+    while let Some([first, _]) = rest.first() {
+        let length = if matches!(first & 0x7f, 0x10..=0x1f) { DOUBLED as usize } else { 1 };
+        let (unit, after) = rest.split_at(length.min(rest.len()));
+        units.push(unit);
+        rest = after;
     }
+    units
+}
 
-    fn write(self, out: &mut Vec<u8>) {
-        let [first, second] = self.pair.map(digits);
-        let [[a, b], [c, d]] = [first, second];
-        if self.is_doubled {
-            out.extend_from_slice(&[a, b, c, d, b' ', a, b, c, d]);
-        } else {
-            out.extend_from_slice(&[a, b, c, d]);
-        }
-    }
+/// The frames that pairs take.
+fn frames(pairs: &[Pair]) -> u64 {
+    pairs.len() as u64
 }
 
 /// The two hexadecimal digits of each byte.
@@ -277,75 +284,108 @@ const DIGITS: [[u8; 2]; 256] = {
     table
 };
 
-fn digits(byte: u8) -> [u8; 2] {
-    DIGITS.get(usize::from(byte)).copied().unwrap_or_default()
+fn digits_of(pair: Pair) -> [u8; 4] {
+    let [[a, b], [c, d]] =
+        pair.map(|byte| DIGITS.get(usize::from(byte)).copied().unwrap_or_default());
+    [a, b, c, d]
 }
 
-fn control(word: u16) -> Unit {
-    let [first, second] = word.to_be_bytes();
-    Unit { pair: [with_parity(first), with_parity(second)], is_doubled: true }
+fn control(word: u16) -> Pair {
+    word.to_be_bytes().map(with_parity)
 }
 
 /// Characters on their way into pairs.
-struct Pairs<'u> {
-    units: &'u mut Vec<Unit>,
+struct Pairs<'p> {
+    pairs: &'p mut Vec<Pair>,
     half: Option<u8>,
 }
 
 impl Pairs<'_> {
+    /// Sends a byte that has its parity.
     fn byte(&mut self, byte: u8) {
-        let byte = with_parity(byte);
         match self.half.take() {
-            Some(first) => self.units.push(Unit { pair: [first, byte], is_doubled: false }),
+            Some(first) => self.pairs.push([first, byte]),
             None => self.half = Some(byte),
         }
     }
 
     fn flush(&mut self) {
         if let Some(first) = self.half.take() {
-            self.units.push(Unit { pair: [first, PAD], is_doubled: false });
+            self.pairs.push([first, PAD]);
         }
     }
 
     fn control(&mut self, word: u16) {
         self.flush();
-        self.units.push(control(word));
+        self.pairs.extend([control(word); DOUBLED as usize]);
+    }
+
+    fn characters(&mut self, chars: &[char]) {
+        let mut rest = chars;
+        loop {
+            if self.half.is_none() {
+                // Nearly all are plain ones, two of which are a pair.
+                let (twos, _) = rest.as_chunks::<2>();
+                let plain =
+                    |[a, b]: &[char; 2]| Some([character::plain(*a)?, character::plain(*b)?]);
+                let before = self.pairs.len();
+                self.pairs.extend(twos.iter().map_while(plain));
+                rest = rest.get(2 * (self.pairs.len() - before)..).unwrap_or_default();
+            }
+            let Some((c, after)) = rest.split_first() else { return };
+            self.character(*c);
+            rest = after;
+        }
     }
 
     fn character(&mut self, c: char) {
         match character::sent(c) {
-            Some(Sent::Basic(byte)) => self.byte(byte),
+            Some(Sent::Basic(byte)) => self.byte(with_parity(byte)),
             Some(Sent::Special(first, second)) => self.control(u16::from_be_bytes([first, second])),
             Some(Sent::Extended(shown, first, second)) => {
-                self.byte(shown);
+                self.byte(with_parity(shown));
                 self.control(u16::from_be_bytes([first, second]));
             }
-            None => self.byte(b'?'),
+            None => self.byte(with_parity(b'?')),
         }
     }
 }
 
 /// Writes a row: its preamble, and a mid-row code in place of the space before each word that looks different.
-fn encode_row(row: &PlacedRow<'_>, units: &mut Vec<Unit>) {
-    let mut pairs = Pairs { units, half: None };
-    let wanted = row.cells.first().map(|(_, pen)| *pen).unwrap_or_default();
+fn encode_row(row: &PlacedRow<'_>, pairs: &mut Vec<Pair>) {
+    let mut pairs = Pairs { pairs, half: None };
+    let mut stretches = row.stretches().peekable();
+    let wanted = stretches.peek().map(|(pen, _)| *pen).unwrap_or_default();
     let mut pen = preamble(row.row, row.column, wanted, &mut pairs);
-    let mut cells = row.cells.iter().peekable();
-    while let Some((c, _)) = cells.next() {
-        if *c != ' ' {
-            pairs.character(*c);
-            continue;
+    while let Some((wanted, mut chars)) = stretches.next() {
+        // A look that begins within a word waits for the next one.
+        while pen.toward(wanted) != pen
+            && let Some(space) = space_before_word(chars)
+        {
+            let (before, after) = chars.split_at(space);
+            pairs.characters(before);
+            pen = pen.toward(wanted);
+            pairs.control(pen.mid_row());
+            chars = after.get(1..).unwrap_or_default();
         }
-        let word = cells.peek().filter(|(next, _)| *next != ' ');
-        match word.map(|(_, wanted)| pen.toward(*wanted)).filter(|next| *next != pen) {
-            Some(next) => {
+        let next = stretches.peek().filter(|(_, next)| next.first().is_some_and(|c| *c != ' '));
+        let next = next.map(|(wanted, _)| pen.toward(*wanted)).filter(|next| *next != pen);
+        match (chars.split_last(), next) {
+            (Some((' ', before)), Some(next)) => {
+                pairs.characters(before);
                 pairs.control(next.mid_row());
                 pen = next;
             }
-            None => pairs.character(*c),
+            _ => pairs.characters(chars),
         }
     }
     pairs.flush();
+}
+
+/// The place of the first space that a word follows.
+fn space_before_word(chars: &[char]) -> Option<usize> {
+    let mut pairs = chars.iter().zip(chars.iter().skip(1));
+    pairs.position(|(c, next)| *c == ' ' && *next != ' ')
 }
 
 /// Goes to the start of a row and gives the pen that it begins with. Beside the first column, a style needs the column before it.
