@@ -1,6 +1,6 @@
 //! Lengths of TTML as shares of the picture.
 
-use super::attribute::Attributes;
+use super::attribute::{Attributes, Name};
 
 /// More than any picture has.
 const LENGTH_MAX: f64 = 1e6;
@@ -29,9 +29,9 @@ impl Frame {
             (x >= 1.0 && y >= 1.0).then_some((x, y))
         };
         Self {
-            pixels: root.get("extent").and_then(|text| pair(text, "px")),
+            pixels: root.get(Name::Extent).and_then(|text| pair(text, "px")),
             cells: root
-                .get("cellResolution")
+                .get(Name::CellResolution)
                 .and_then(|text| pair(text, ""))
                 .unwrap_or(Self::default().cells),
         }

@@ -13,7 +13,7 @@ use super::super::layout::Layout;
 use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
 use super::super::text::{TextBuilder, is_language};
 use super::super::time::MediaTime;
-use super::attribute::Attributes;
+use super::attribute::{Attributes, Name};
 use super::frame::Frame;
 use super::region::Area;
 use super::style::{Declared, Styles};
@@ -213,7 +213,7 @@ impl Walk {
             self.clock = Clock::of(attributes)?;
             self.frame = Frame::of(attributes);
             self.track.language =
-                attributes.get("lang").filter(|tag| is_language(tag)).map(str::to_owned);
+                attributes.get(Name::Lang).filter(|tag| is_language(tag)).map(str::to_owned);
         }
         let mut element = self.element(kind, attributes)?;
         match (kind, parent) {
@@ -234,7 +234,7 @@ impl Walk {
                     return Err(Problem::TooManyDefinitions);
                 }
                 let own = self.declarations(attributes);
-                let id = attributes.get("id").unwrap_or_default().to_owned();
+                let id = attributes.get(Name::Id).unwrap_or_default().to_owned();
                 self.region_names.entry(id).or_insert(self.regions.len());
                 self.regions.push(own);
             }
@@ -259,11 +259,11 @@ impl Walk {
             (if parent.is_sequence { parent.children_end } else { parent.begin }, parent.end)
         });
         let is_content = matches!(kind, Kind::Content | Kind::Paragraph | Kind::Span);
-        let time = |name: &str| match attributes.get(name).filter(|_| is_content) {
+        let time = |name: Name| match attributes.get(name).filter(|_| is_content) {
             Some(text) => self.clock.parse(text).map(Some),
             None => Ok(None),
         };
-        let (begin, end, length) = (time("begin")?, time("end")?, time("dur")?);
+        let (begin, end, length) = (time(Name::Begin)?, time(Name::End)?, time(Name::Dur)?);
         let begin_at = reference.plus(begin.unwrap_or_default());
         let ends = [
             end.map(|end| reference.plus(end)),
@@ -271,14 +271,15 @@ impl Walk {
             Some(limit),
         ];
         let end_at = ends.into_iter().flatten().min().unwrap_or(limit);
-        let region = attributes.get("region").and_then(|name| self.region_names.get(name).copied());
-        let space = attributes.get("space");
-        let language = attributes.get("lang").map(Rc::from);
+        let region =
+            attributes.get(Name::Region).and_then(|name| self.region_names.get(name).copied());
+        let space = attributes.get(Name::Space);
+        let language = attributes.get(Name::Lang).map(Rc::from);
         let mut element = Element {
             kind,
             begin: begin_at,
             end: end_at,
-            is_sequence: attributes.get("timeContainer") == Some("seq"),
+            is_sequence: attributes.get(Name::TimeContainer) == Some("seq"),
             children_end: begin_at,
             has_end: end.is_some() || length.is_some(),
             is_timed: false,
@@ -291,6 +292,10 @@ impl Walk {
         self.has_times |= begin.is_some() || end.is_some() || length.is_some();
         if is_content || kind == Kind::Root {
             let inherited = self.elements.last().map(|parent| parent.declared).unwrap_or_default();
+            if region.is_none() && !Declared::may_be_of(attributes) {
+                element.declared = inherited;
+                return Ok(element);
+            }
             let of_region =
                 region.and_then(|index| self.regions.get(index)).copied().unwrap_or_default();
             let own = self.declarations(attributes);
@@ -302,7 +307,7 @@ impl Walk {
     /// The style that an element declares by the styles that it names, and by itself.
     fn declarations(&mut self, attributes: &Attributes<'_>) -> Declared {
         let named =
-            attributes.get("style").map(|names| self.styles.resolve(names)).unwrap_or_default();
+            attributes.get(Name::Style).map(|names| self.styles.resolve(names)).unwrap_or_default();
         named.merge(Declared::of(attributes, &self.frame))
     }
 
@@ -310,7 +315,7 @@ impl Walk {
         element.is_timed = true;
         let mut cue =
             Cue { start: element.begin, end: element.end.max(element.begin), ..Cue::default() };
-        cue.id = attributes.get("id").filter(|id| !id.is_empty()).map(Into::into);
+        cue.id = attributes.get(Name::Id).filter(|id| !id.is_empty()).map(Into::into);
         self.cues.push(Open {
             cue,
             text: TextBuilder::default(),
@@ -405,6 +410,12 @@ impl Walk {
             return;
         }
         open.text.reserve(text.len());
+        let joins = || open.text.as_str().is_empty() || open.text.as_str().ends_with([' ', '\n']);
+        if !text.is_empty() && is_collapsed(text) && !(text.starts_with(' ') && joins()) {
+            open.text.set_style(element.declared.style(), language);
+            open.text.push_str(text);
+            return;
+        }
         let mut is_styled = false;
         for (number, word) in text.split([' ', '\t', '\n', '\r']).enumerate() {
             let so_far = open.text.as_str();
@@ -421,6 +432,16 @@ impl Walk {
     }
 }
 
+/// Tells whether a text has no blanks but single spaces.
+fn is_collapsed(text: &str) -> bool {
+    // Without a way out of the loops, so that the compiler takes many bytes at once.
+    let bytes = text.as_bytes();
+    let is_other = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
+    let has_other = bytes.iter().fold(false, |found, byte| found | is_other(byte));
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    !has_other && !pairs.fold(false, |found, pair| found | (pair == (&b' ', &b' ')))
+}
+
 fn is_timed(attributes: &Attributes<'_>) -> bool {
-    ["begin", "end", "dur"].iter().any(|name| attributes.get(name).is_some())
+    attributes.has(&[Name::Begin, Name::End, Name::Dur])
 }

@@ -7,7 +7,7 @@ use super::super::error::Problem;
 use super::super::layout::{Align, Anchor, Vertical};
 use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
 use super::super::text::Style;
-use super::attribute::Attributes;
+use super::attribute::{Attributes, Name};
 use super::frame::Frame;
 use super::position::Position;
 
@@ -32,27 +32,49 @@ pub(super) struct Declared {
     pub(super) vertical: Option<Option<Vertical>>,
 }
 
+/// The attributes that declare a style.
+const DECLARING: [Name; 10] = [
+    Name::FontStyle,
+    Name::FontWeight,
+    Name::TextDecoration,
+    Name::Color,
+    Name::TextAlign,
+    Name::DisplayAlign,
+    Name::Origin,
+    Name::Position,
+    Name::Extent,
+    Name::WritingMode,
+];
+
 impl Declared {
+    /// Tells whether an element may declare a style, by itself or by the styles that it names.
+    pub(super) fn may_be_of(attributes: &Attributes<'_>) -> bool {
+        attributes.has(&[Name::Style]) || attributes.has(&DECLARING)
+    }
+
     /// Reads the declarations that stand on an element itself.
     pub(super) fn of(attributes: &Attributes<'_>, frame: &Frame) -> Self {
-        let get = |name: &str| attributes.get(name);
+        if !attributes.has(&DECLARING) {
+            return Self::default();
+        }
+        let get = |name: Name| attributes.get(name);
         Self {
-            italic: get("fontStyle")
+            italic: get(Name::FontStyle)
                 .map(|value| matches!(value, "italic" | "oblique" | "reverseOblique")),
-            bold: get("fontWeight").map(|value| value == "bold"),
-            underline: get("textDecoration").and_then(underline),
-            colour: get("color").and_then(Colour::parse),
-            align: get("textAlign").and_then(Align::parse),
-            display: get("displayAlign").and_then(|value| match value {
+            bold: get(Name::FontWeight).map(|value| value == "bold"),
+            underline: get(Name::TextDecoration).and_then(underline),
+            colour: get(Name::Color).and_then(Colour::parse),
+            align: get(Name::TextAlign).and_then(Align::parse),
+            display: get(Name::DisplayAlign).and_then(|value| match value {
                 "before" => Some(Anchor::Start),
                 "center" => Some(Anchor::Center),
                 "after" => Some(Anchor::End),
                 _ => None,
             }),
-            origin: get("origin").and_then(|value| frame.pair(value)),
-            position: get("position").and_then(|value| Position::parse(value, frame)),
-            extent: get("extent").and_then(|value| frame.pair(value)),
-            vertical: get("writingMode").map(|value| match value {
+            origin: get(Name::Origin).and_then(|value| frame.pair(value)),
+            position: get(Name::Position).and_then(|value| Position::parse(value, frame)),
+            extent: get(Name::Extent).and_then(|value| frame.pair(value)),
+            vertical: get(Name::WritingMode).map(|value| match value {
                 "tbrl" | "tb" => Some(Vertical::RightToLeft),
                 "tblr" => Some(Vertical::LeftToRight),
                 _ => None,
@@ -123,13 +145,13 @@ impl Styles {
         attributes: &Attributes<'_>,
         own: Declared,
     ) -> Result<(), Problem> {
-        let Some(id) = attributes.get("id") else { return Ok(()) };
+        let Some(id) = attributes.get(Name::Id) else { return Ok(()) };
         if self.styles.len() >= DEFINITIONS_MAX {
             return Err(Problem::TooManyDefinitions);
         }
         if !self.names.contains_key(id) {
             self.names.insert(id.to_owned(), self.styles.len());
-            let references = attributes.get("style").unwrap_or_default().to_owned();
+            let references = attributes.get(Name::Style).unwrap_or_default().to_owned();
             self.styles.push(Named { own, references, computed: None });
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::super::error::Problem;
 use super::super::limits::HOURS_MAX;
 use super::super::time::{MediaTime, number};
-use super::attribute::Attributes;
+use super::attribute::{Attributes, Name};
 
 /// Digits of a number that still say something.
 const DIGITS_MAX: usize = 12;
@@ -55,7 +55,7 @@ struct Decimal {
 impl Clock {
     /// Reads the parameters of the root.
     pub(super) fn of(root: &Attributes<'_>) -> Result<Self, Problem> {
-        let rate = |name: &str| match root.get(name) {
+        let rate = |name: Name| match root.get(name) {
             None => Ok(None),
             Some(text) => number(text, RATE_MAX)
                 .filter(|rate| *rate > 0)
@@ -63,10 +63,10 @@ impl Clock {
                 .ok_or_else(|| Problem::Rate(text.chars().take(40).collect())),
         };
         let mut clock = Self::default();
-        let frame_rate = rate("frameRate")?;
+        let frame_rate = rate(Name::FrameRate)?;
         clock.frame_rate = frame_rate.unwrap_or(clock.frame_rate);
-        clock.sub_frame_rate = rate("subFrameRate")?.unwrap_or(1);
-        if let Some(text) = root.get("frameRateMultiplier") {
+        clock.sub_frame_rate = rate(Name::SubFrameRate)?.unwrap_or(1);
+        if let Some(text) = root.get(Name::FrameRateMultiplier) {
             let mut parts = text.split([' ', ':']).filter(|part| !part.is_empty());
             let parsed = parts.next().zip(parts.next()).and_then(|(above, below)| {
                 Some((number(above, RATE_MAX)?, number(below, RATE_MAX)?))
@@ -75,19 +75,19 @@ impl Clock {
                 .filter(|(above, below)| *above > 0 && *below > 0)
                 .ok_or_else(|| Problem::Rate(text.chars().take(40).collect()))?;
         }
-        clock.tick_rate = match (rate("tickRate")?, frame_rate) {
+        clock.tick_rate = match (rate(Name::TickRate)?, frame_rate) {
             (Some(rate), _) => rate,
             (None, Some(frames)) => frames.saturating_mul(clock.sub_frame_rate),
             (None, None) => 1,
         };
         clock.time_code =
-            (root.get("timeBase") == Some("smpte")).then(|| match root.get("dropMode") {
+            (root.get(Name::TimeBase) == Some("smpte")).then(|| match root.get(Name::DropMode) {
                 Some("dropNTSC") => DropMode::Ntsc,
                 Some("dropPAL") => DropMode::Pal,
                 _ => DropMode::NonDrop,
             });
         if matches!(clock.time_code, Some(DropMode::Ntsc))
-            && root.get("frameRateMultiplier").is_none()
+            && root.get(Name::FrameRateMultiplier).is_none()
         {
             // Numbers are dropped for this rate alone.
             clock.multiplier = (1_000, 1_001);
@@ -104,6 +104,9 @@ impl Clock {
     fn clock_time(&self, text: &str) -> Option<MediaTime> {
         if let Some(drop_mode) = self.time_code {
             return self.time_code(drop_mode, text);
+        }
+        if let Some((time, b'.')) = MediaTime::parse_usual(text) {
+            return Some(time);
         }
         let mut fields = text.splitn(4, ':');
         let (hours, minutes, seconds) = (fields.next()?, fields.next()?, fields.next()?);

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::colour::Colour;
 use super::super::cue::{Cue, Track};
 use super::super::layout::{Align, Layout};
+use super::super::lines;
 use super::super::text::{Piece, Style, Tag, Text, is_language};
 use super::region::Area;
 
@@ -125,8 +126,17 @@ fn write_cue<'t>(
 
 /// Tells whether a reader would take blanks away unless it is told not to.
 fn collapses(text: &str) -> bool {
-    let is_edge = |line: &str| line.starts_with(' ') || line.ends_with(' ');
-    text.contains("  ") || text.contains('\t') || text.split('\n').any(is_edge)
+    // Without a way out of the loop, so that the compiler takes many bytes at once.
+    let bytes = text.as_bytes();
+    let is_blank = |byte: u8| byte == b' ' || byte == b'\n';
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    let collapses = |(a, b): (&u8, &u8)| {
+        (is_blank(*a) & is_blank(*b) & (*a != b'\n' || *b != b'\n')) | (*a == b'\t')
+    };
+    let is_edge = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+    pairs.fold(false, |found, pair| found | collapses(pair))
+        || is_edge(bytes.last())
+        || is_edge(bytes.first())
 }
 
 /// Tells whether a text may be an XML name without a colon, which is not the name of a region.
@@ -158,7 +168,7 @@ fn write_text(text: &Text, document: Option<&str>, out: &mut String) {
             Piece::Close(_) => wanted = outer.pop().unwrap_or_default(),
             Piece::At(_) => {}
             Piece::Plain(plain) => {
-                for (number, line) in plain.split('\n').enumerate() {
+                for (number, line) in lines::of_plain(plain).enumerate() {
                     if number > 0 {
                         out.push_str("<br/>");
                     }
@@ -214,7 +224,12 @@ fn close_span(current: (Style, Option<&str>), out: &mut String) {
 /// Writes characters as XML has them.
 fn escaped(text: &str, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest.find(['<', '>', '&', '"']) {
+    let next = |text: &str| {
+        let at = memchr::memchr3(b'<', b'>', b'&', text.as_bytes());
+        let before = text.as_bytes().get(..at.unwrap_or(text.len())).unwrap_or_default();
+        memchr::memchr(b'"', before).or(at)
+    };
+    while let Some(at) = next(rest) {
         let (before, tail) = rest.split_at(at);
         out.push_str(before);
         out.push_str(match tail.as_bytes().first() {
