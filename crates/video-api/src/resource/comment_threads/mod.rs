@@ -3,6 +3,7 @@
 mod pages;
 mod render;
 pub mod rules;
+mod shared_rows;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::{RoundTrips, Tx};
@@ -18,6 +19,7 @@ use crate::resource::Resource;
 use crate::resource::channels::record as channels;
 use crate::resource::comment_threads::pages::ThreadList;
 use crate::resource::comment_threads::render::ThreadForm;
+use crate::resource::comment_threads::shared_rows::SharedRows;
 use crate::resource::comments::listed::LISTED_COMMENTS;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{
@@ -116,11 +118,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             plan.row(&REPLY_COUNTS, id);
         }
     })?;
-    let replies = render::replies(tx, ids.iter(), &form)?;
+    let mut rows = SharedRows::default();
+    let replies = render::replies(tx, ids.iter(), &form, &mut rows)?;
     for id in &ids {
         if let Some(top) = LISTED_COMMENTS.peek_shared(tx, id)? {
             let replies = replies.get(id).map(Vec::as_slice).unwrap_or_default();
-            let thread = render::list(tx, id, &top, replies, &form)?;
+            let thread = render::list(tx, id, &top, replies, &form, &mut rows)?;
             list.push(&thread);
         }
     }
@@ -144,7 +147,8 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
             plan.row(&REPLY_COUNTS, id);
         }
     })?;
-    let replies = render::replies(tx, ids.iter(), &form)?;
+    let mut rows = SharedRows::default();
+    let replies = render::replies(tx, ids.iter(), &form, &mut rows)?;
     let mut found = Vec::new();
     for id in ids {
         let (top, viewer) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
@@ -155,7 +159,7 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         let form = ThreadForm { shows_replies, ..form };
         let replies = replies.get(id).filter(|_| shows_replies);
         let replies = replies.map(Vec::as_slice).unwrap_or_default();
-        found.push(render::render(tx, id, &top, replies, &form)?);
+        found.push(render::render(tx, id, &top, replies, &form, &mut rows)?);
     }
     let mut list = List::new("commentThreadListResponse");
     let paging = id_list::whole(call, &found);
@@ -196,7 +200,8 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     tx.plan(|plan| store::plan_of(plan, shard, &id, &comment, [None, Some(&comment.text)]))?;
     store::insert(tx, shard, &id, &comment)?;
     let form = thread_form(call, Moderation::Published, true);
-    Ok(Reply::resource(&render::render(tx, &id, &comment, &[], &form)?))
+    let rows = &mut SharedRows::default();
+    Ok(Reply::resource(&render::render(tx, &id, &comment, &[], &form, rows)?))
 }
 
 /// The channel that a new thread is about, or whose video it is about.

@@ -7,12 +7,11 @@ use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
 use crate::api::response::{Item, Object, etag};
-use crate::resource::channels::record::CHANNELS;
+use crate::resource::comment_threads::shared_rows::SharedRows;
 use crate::resource::comments::listed::{LISTED_COMMENTS, ListedComment, ThreadInput};
 use crate::resource::comments::moderation::Moderation;
-use crate::resource::comments::record::{Comment, REPLIES, REPLY_COUNTS};
+use crate::resource::comments::record::{Comment, REPLIES};
 use crate::resource::comments::render::{self, Around, CommentForm};
-use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// A thread holds at most this many of its replies; `comments.list` has all.
 const REPLIES_MAX: usize = 5;
@@ -41,10 +40,11 @@ pub(super) fn replies<'i>(
     tx: &mut Tx<'_>,
     threads: impl Iterator<Item = &'i String>,
     form: &ThreadForm<'_>,
+    rows: &mut SharedRows,
 ) -> Result<Replies, Error> {
     let mut with_replies = Vec::new();
     for id in threads.filter(|_| form.parts.contains(&"replies")) {
-        if REPLY_COUNTS.peek(tx, id)?.unwrap_or_default().of(form.state) > 0 {
+        if rows.counts(tx, id)?.of(form.state) > 0 {
             with_replies.push(id.clone());
         }
     }
@@ -67,12 +67,13 @@ pub(super) fn replies<'i>(
 /// As the store.
 pub(super) fn render(
     tx: &mut Tx<'_>,
-    id: &str,
+    id: &String,
     top: &Comment,
     replies: &[String],
     form: &ThreadForm<'_>,
+    rows: &mut SharedRows,
 ) -> Result<Item, Error> {
-    let input = read(tx, id, top, replies, form)?;
+    let input = read(tx, id, top, replies, form, rows)?;
     let mut liked = vec![render::is_liked(tx, id, top, &form.comments)?];
     for (reply, comment) in &input.replies {
         liked.push(render::is_liked(tx, reply, &comment.record, &form.comments)?);
@@ -86,15 +87,16 @@ pub(super) fn render(
 /// As the store.
 pub(super) fn list(
     tx: &mut Tx<'_>,
-    id: &str,
+    id: &String,
     top: &ListedComment,
     replies: &[String],
     form: &ThreadForm<'_>,
+    rows: &mut SharedRows,
 ) -> Result<Arc<Item>, Error> {
     if form.comments.caller.channel().is_ok() {
-        return Ok(Arc::new(render(tx, id, &top.record, replies, form)?));
+        return Ok(Arc::new(render(tx, id, &top.record, replies, form, rows)?));
     }
-    let input = Arc::new(read(tx, id, &top.record, replies, form)?);
+    let input = Arc::new(read(tx, id, &top.record, replies, form, rows)?);
     let show = || (Arc::clone(&input), write(id, &top.record, form, &input, &[]));
     Ok(top.show(|with| with.is_same(&input), show))
 }
@@ -102,16 +104,16 @@ pub(super) fn list(
 /// Reads what a thread follows from beside its first comment.
 fn read(
     tx: &mut Tx<'_>,
-    id: &str,
+    id: &String,
     top: &Comment,
     shown: &[String],
     form: &ThreadForm<'_>,
+    rows: &mut SharedRows,
 ) -> Result<ThreadInput, Error> {
-    let key = id.to_owned();
-    let counts = REPLY_COUNTS.peek(tx, &key)?.unwrap_or_default();
+    let counts = rows.counts(tx, id)?;
     let (mut is_shown, mut is_open) = (true, true);
     if let Some(video) = &top.video {
-        let video = LISTED_VIDEOS.peek_shared(tx, video)?;
+        let video = rows.video(tx, video)?;
         let head = video.as_ref().map(|video| &video.record.head);
         is_shown = head.is_some_and(|head| head.is_shared());
         is_open = head.is_some_and(|head| !head.comments_disabled());
@@ -122,9 +124,9 @@ fn read(
             replies.push((reply.clone(), comment));
         }
     }
-    let mut authors = vec![CHANNELS.peek_shared(tx, &top.author)?];
+    let mut authors = vec![rows.channel(tx, &top.author)?];
     for (_, comment) in &replies {
-        authors.push(CHANNELS.peek_shared(tx, &comment.record.author)?);
+        authors.push(rows.channel(tx, &comment.record.author)?);
     }
     Ok(ThreadInput {
         parts: form.parts.to_owned(),
