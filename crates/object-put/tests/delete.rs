@@ -253,3 +253,15 @@ async fn a_condition_that_a_write_does_not_know_is_refused_and_nothing_is_done()
     assert_eq!(world.send(&read).await.status, 412);
     assert_eq!(world.send(&Draft::new("GET", "/bkt/k", b"")).await.body, b"old");
 }
+
+#[tokio::test]
+async fn a_list_of_keys_with_an_empty_one_deletes_nothing() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    let keys = "<Delete><Object><Key>k</Key></Object><Object><Key></Key></Object></Delete>";
+    let draft = Draft { method: "POST", ..Draft::document("/bkt?delete", keys.as_bytes()) };
+    let answer = world.send(&draft).await;
+    let seen = (answer.status, answer.element("Code").unwrap_or_default());
+    assert_eq!(seen, (400, "UserKeyMustBeSpecified".to_owned()), "{}", answer.text());
+    assert_eq!(world.fetch("/bkt/k").await.status, 200);
+}

@@ -78,6 +78,109 @@ async fn a_key_has_no_listings_of_its_bucket() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_bucket_or_an_object_that_does_not_take_a_method_says_which_it_takes() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for (method, target, resource, allowed) in [
+        ("PUT", "/bkt?location", "LOCATION", "GET"),
+        ("DELETE", "/bkt?acl", "ACL", "GET, PUT"),
+        ("POST", "/bkt?policy", "BUCKETPOLICY", "DELETE, GET, PUT"),
+        ("GET", "/bkt?delete", "MULTI_OBJECT_DELETE", "POST"),
+        ("GET", "/nowhere?restore", "RESTORE", "POST"),
+        ("PUT", "/bkt?uploadId=u", "UPLOAD", "DELETE, POST, GET"),
+        ("GET", "/bkt/k?delete", "MULTI_OBJECT_DELETE", "POST"),
+        ("GET", "/bkt/k?restore", "RESTORE", "POST"),
+        ("GET", "/bkt/k?select", "SELECT", "POST"),
+        ("GET", "/bkt/k?encryption", "OBJECT_ENCRYPTION", "PUT"),
+        ("GET", "/bkt/k?uploadId=u&partNumber=1", "PART", "PUT"),
+        ("DELETE", "/bkt/k?uploadId=u&partNumber=1", "PART", "PUT"),
+        ("DELETE", "/bkt/k?retention", "OBJECT_LOCK_RETENTION", "GET, PUT"),
+        ("PUT", "/bkt/k?attributes", "OBJECT_ATTRIBUTES", "GET"),
+        ("POST", "/bkt/k?tagging", "OBJECT_TAGGING", "DELETE, GET, PUT"),
+        ("POST", "/bkt/k?location", "LOCATION", "GET"),
+        ("PATCH", "/bkt/k?acl", "ACL", "GET, PUT"),
+        ("PATCH", "/bkt/k", "OBJECT", "HEAD, DELETE, GET, PUT"),
+        ("PATCH", "/bkt", "BUCKET", "HEAD, DELETE, POST, GET, PUT"),
+        ("POST", "/", "SERVICE", "GET"),
+    ] {
+        let answer = world.send(&Draft::new(method, target, b"")).await;
+        assert_eq!(answer.status, 405, "{method} {target}: {}", answer.text());
+        let told = ["Method", "ResourceType"].map(|name| answer.element(name).unwrap_or_default());
+        assert_eq!(told, [method, resource], "{method} {target}");
+        assert_eq!(answer.header("allow"), Some(allowed), "{method} {target}");
+    }
+    assert_eq!(world.fetch("/bkt/k").await.body, b"x");
+}
+
+#[tokio::test]
+async fn what_is_the_buckets_alone_is_read_behind_a_key_too_and_changed_behind_none() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for part in ["location", "versioning", "policy", "cors", "lifecycle", "website", "notification"]
+    {
+        let expected = world.fetch(&format!("/bkt?{part}")).await;
+        for key in ["k", "absent"] {
+            let answer = world.fetch(&format!("/bkt/{key}?{part}")).await;
+            let seen = (answer.status, answer.element("Code"));
+            assert_eq!(seen, (expected.status, expected.element("Code")), "{part}");
+            assert_ne!(answer.body, b"x", "{part}");
+        }
+        let absent = world.fetch(&format!("/nowhere/k?{part}")).await;
+        assert_eq!(absent.element("Code").as_deref(), Some("NoSuchBucket"), "{part}");
+    }
+    let log = world.fetch("/bkt/k?logging").await;
+    assert_eq!(log.element("Code").as_deref(), Some("NoLoggingStatusForKey"));
+    // What real requests of a key pass over is passed over.
+    for part in ["object-lock", "publicAccessBlock", "analytics"] {
+        assert_eq!(world.fetch(&format!("/bkt/k?{part}")).await.body, b"x", "{part}");
+    }
+    let status = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
+    for (method, target) in
+        [("PUT", "/bkt/k?versioning"), ("DELETE", "/bkt/k?cors"), ("POST", "/bkt/k?delete")]
+    {
+        let answer = world.send(&Draft::new(method, target, status)).await;
+        assert_eq!(answer.status, 501, "{method} {target}: {}", answer.text());
+    }
+    assert_eq!(world.fetch("/bkt?versioning").await.element("Status"), None);
+    assert_eq!(world.fetch("/bkt/k").await.body, b"x");
+}
+
+#[tokio::test]
+async fn what_is_done_to_an_object_needs_its_key() {
+    let world = World::new(NOW).await;
+    for (method, target, code, reason) in [
+        ("GET", "/bkt?partNumber=1", "InvalidRequest", "Object must have a valid key name."),
+        ("PUT", "/bkt?partNumber=x", "InvalidRequest", "Object must have a valid key name."),
+        ("GET", "/bkt?uploadId=u", "InvalidRequest", "A key must be specified"),
+        ("DELETE", "/bkt?uploadId=u", "InvalidRequest", "A key must be specified"),
+        ("POST", "/bkt?restore", "UserKeyMustBeSpecified", "User key must be specified."),
+        (
+            "GET",
+            "/bkt?versionId=null",
+            "InvalidArgument",
+            "This operation does not accept a version-id.",
+        ),
+        (
+            "GET",
+            "/bkt?policy&versionId=x",
+            "InvalidArgument",
+            "This operation does not accept a version-id.",
+        ),
+        ("GET", "/bkt?website=1", "InvalidArgument", "The website parameter must not have a value"),
+        (
+            "GET",
+            "/bkt/k?tagging&partNumber=1",
+            "InvalidArgument",
+            "Conflicting query string parameters: partNumber, tagging",
+        ),
+    ] {
+        let answer = world.send(&Draft::new(method, target, b"")).await;
+        let told = ["Code", "Message"].map(|name| answer.element(name).unwrap_or_default());
+        assert_eq!((answer.status, told), (400, [code.to_owned(), reason.to_owned()]), "{target}");
+    }
+}
+
+#[tokio::test]
 async fn a_header_that_no_parameter_replaces_is_named() {
     let world = World::new(NOW).await;
     world.store("/bkt/k", b"x").await;

@@ -40,7 +40,9 @@ impl Error {
                 .into_iter()
                 .chain([field("allow", &"DELETE"), field("last-modified", modified)])
                 .collect(),
-            Self::SubresourceMethodNotAllowed { allowed, .. } => vec![field("allow", allowed)],
+            Self::MethodNotAllowed { allowed, .. } => {
+                allowed.iter().map(|allowed| field("allow", allowed)).collect()
+            }
             // An answer to HEAD has no body that could name it.
             Self::AuthorizationHeaderMalformed { region, .. } => {
                 region.iter().map(|region| field("x-store-bucket-region", region)).collect()
@@ -61,13 +63,9 @@ impl Error {
                 vec![field("Size", size), field("MaxSizeAllowed", most)]
             }
             Self::HeaderSectionTooLarge { most } => vec![field("MaxSizeAllowed", most)],
-            Self::MethodNotAllowed { method, resource } => {
+            Self::MethodNotAllowed { method, resource, .. } => {
                 vec![field("Method", method), field("ResourceType", resource)]
             }
-            Self::SubresourceMethodNotAllowed { method, resource, .. } => [field("Method", method)]
-                .into_iter()
-                .chain(resource.iter().map(|resource| field("ResourceType", resource)))
-                .collect(),
             Self::ParameterNotImplemented { name } => vec![field("Parameter", name)],
             Self::AuthorizationHeaderMalformed { region, .. } => {
                 region.iter().map(|region| field("Region", region)).collect()

@@ -64,24 +64,22 @@ pub enum Error {
         /// The most bytes that they may have.
         most: usize,
     },
-    /// No operation is known by this method here.
+    /// What a request names does not take its method.
     #[error("The specified method is not allowed against this resource.")]
     MethodNotAllowed {
         /// The method of the request.
         method: String,
-        /// The target: SERVICE, BUCKET or OBJECT.
+        /// The kind of what it names: SERVICE, BUCKET, OBJECT, or the real service's word for a part of these.
         resource: &'static str,
+        /// The methods that it takes, comma-separated; `None` where they hang on more than what is named.
+        allowed: Option<String>,
     },
-    /// A sub-resource does not take the method.
-    #[error("The specified method is not allowed against this resource.")]
-    SubresourceMethodNotAllowed {
-        /// The method of the request.
-        method: String,
-        /// The real service's word for the sub-resource, where it tells one.
-        resource: Option<&'static str>,
-        /// The methods that it takes, comma-separated.
-        allowed: String,
-    },
+    /// A key was asked for the log of its bucket.
+    #[error("There is no such thing as the ?logging sub-resource for a key")]
+    NoLoggingStatusForKey,
+    /// What is done to an object names none.
+    #[error("User key must be specified.")]
+    UserKeyMustBeSpecified,
     /// An operation of the wider API that is not there.
     #[error("{operation} is not implemented")]
     OperationNotImplemented {

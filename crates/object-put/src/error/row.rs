@@ -16,9 +16,9 @@ impl Coded for Error {
             Self::InvalidUri => Row::of(400, "InvalidURI"),
             Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
             Self::HeaderSectionTooLarge { .. } => Row::of(400, "RequestHeaderSectionTooLarge"),
-            Self::MethodNotAllowed { .. } | Self::SubresourceMethodNotAllowed { .. } => {
-                Row::of(405, "MethodNotAllowed")
-            }
+            Self::MethodNotAllowed { .. } => Row::of(405, "MethodNotAllowed"),
+            Self::NoLoggingStatusForKey => Row::of(400, "NoLoggingStatusForKey"),
+            Self::UserKeyMustBeSpecified => Row::of(400, "UserKeyMustBeSpecified"),
             Self::OperationNotImplemented { .. } | Self::ParameterNotImplemented { .. } => {
                 Row::of(501, "NotImplemented")
             }

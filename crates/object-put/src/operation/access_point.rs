@@ -37,7 +37,8 @@ pub fn check(operation: &Operation, point: &AccessPoint) -> Result<(), Error> {
     if passes {
         return Ok(());
     }
-    Err(Error::MethodNotAllowed { method: operation.method.to_owned(), resource: "ACCESS_POINT" })
+    let method = operation.method.to_owned();
+    Err(Error::MethodNotAllowed { method, resource: "ACCESS_POINT", allowed: None })
 }
 
 /// Checks that a bucket has an operation: on premises there are no lists.

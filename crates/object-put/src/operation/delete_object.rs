@@ -138,7 +138,7 @@ fn time(text: &str) -> Result<Timestamp, Error> {
 /// `DeleteObjects`: some keys a step. A key that cannot be deleted stands in the answer with its error.
 ///
 /// # Errors
-/// `InvalidArgument` for a bypass in a bucket without object lock; `MalformedXml`.
+/// `InvalidArgument` for a bypass in a bucket without object lock; `MalformedXml`; `UserKeyMustBeSpecified` for an empty key.
 pub fn objects(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -152,6 +152,9 @@ pub fn objects(
     let mut wanted = document.all("Object").map(Wanted::of).collect::<Result<Vec<_>, Error>>()?;
     if wanted.is_empty() || wanted.len() > KEYS_MAX {
         return Err(Error::MalformedXml);
+    }
+    if wanted.iter().any(|wanted| wanted.key.is_empty()) {
+        return Err(Error::UserKeyMustBeSpecified);
     }
     // What is named twice is deleted once, and answered once, as in the real service.
     let mut seen = HashSet::new();

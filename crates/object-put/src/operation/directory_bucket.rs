@@ -75,6 +75,7 @@ pub fn check_place(operation: &Operation, location: &Location, query: &Query) ->
             "CreateSession" => Err(Error::MethodNotAllowed {
                 method: operation.method.to_owned(),
                 resource: operation.target.name(),
+                allowed: None,
             }),
             _ => Ok(()),
         };

@@ -24,6 +24,7 @@ pub mod request_payer;
 pub mod restore_object;
 pub mod session;
 pub mod strict;
+pub mod subresource;
 pub mod table;
 pub mod wanted_bytes;
 

@@ -72,6 +72,13 @@ impl Location {
         })
     }
 
+    /// The same as an operation on such a thing sees it: what is done to a bucket is done to it whatever the key.
+    #[must_use]
+    pub fn named_for(mut self, target: Target) -> Self {
+        self.key = self.key.filter(|_| target == Target::Object);
+        self
+    }
+
     /// The kind of thing that it is.
     #[must_use]
     pub const fn target(&self) -> Target {

@@ -34,7 +34,7 @@ use crate::operation::{
 use crate::request::arrival::Arrival;
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
-use crate::request::location::Location;
+use crate::request::location::{Location, Target};
 use crate::request::query::Query;
 use crate::server::download::ResponseBody;
 use crate::server::place::{Place, lead};
@@ -208,8 +208,10 @@ impl ObjectPut {
         let fields = fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
         let (location, operation) =
             self.locate(head, &fields, query).map_err(|error| refused(NO_OPERATION, error))?;
+        let built = check_built(operation, head, location.target(), query);
+        let location = location.named_for(operation.target);
         let store = Prefetch::of(&self.0.store, Vec::new);
-        let (found, (caller, verified)) = check_built(operation, head, query)
+        let (found, (caller, verified)) = built
             .and_then(|()| directory_bucket::check_place(operation, &location, query))
             .and_then(|()| {
                 let sender =
@@ -258,6 +260,7 @@ impl ObjectPut {
         check_size(fields)?;
         let host = fields.get("host")?.unwrap_or_default();
         let location = Location::of(&host, head.uri.path(), &self.0.settings.hosts)?;
+        parameters::check_selectors(head.method.as_str(), location.target(), query)?;
         match route(head.method.as_str(), location.target(), fields, query) {
             Ok(operation) => Ok((location, operation)),
             // Credentials that cannot be read are told before a method that nothing has here.
@@ -578,12 +581,16 @@ pub(super) fn check_size(fields: &Fields<'_>) -> Result<(), Error> {
 }
 
 /// Checks that an operation is there, and that its parameters mean something to it.
-fn check_built(operation: &'static Operation, head: &Head, query: &Query) -> Result<(), Error> {
-    parameters::check_selectors(head.method.as_str(), query)?;
+fn check_built(
+    operation: &'static Operation,
+    head: &Head,
+    target: Target,
+    query: &Query,
+) -> Result<(), Error> {
     if let Run::NotImplemented = operation.run {
         return Err(Error::OperationNotImplemented { operation: operation.name });
     }
-    parameters::check(operation, head.method.as_str(), query)
+    parameters::check(operation, head.method.as_str(), target, query)
 }
 
 /// The header fields of a head, in the dialect that it speaks.

@@ -93,7 +93,9 @@ impl ObjectPut {
     async fn visit(&self, visit: &Visit<'_>) -> Result<Response<ReplyBody>, Fault> {
         if !matches!(visit.head.method, Method::GET | Method::HEAD) {
             let method = visit.head.method.as_str().to_owned();
-            return Err(Fault::OfBucket(Error::MethodNotAllowed { method, resource: "OBJECT" }));
+            let allowed = Some("GET, HEAD".to_owned());
+            let refused = Error::MethodNotAllowed { method, resource: "OBJECT", allowed };
+            return Err(Fault::OfBucket(refused));
         }
         let website = self.website_of(visit.bucket).map_err(Fault::OfBucket)?;
         let key = match website.way(&visit.page) {

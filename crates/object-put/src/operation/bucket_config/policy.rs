@@ -23,6 +23,7 @@ fn check_owner(call: &ReadCall<'_>) -> Result<(), Error> {
         false => Err(Error::MethodNotAllowed {
             method: call.operation.method.to_owned(),
             resource: "BUCKETPOLICY",
+            allowed: None,
         }),
     }
 }
