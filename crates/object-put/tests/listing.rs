@@ -1,4 +1,4 @@
-//! Loops of "list a page, delete it, go on": nothing stays behind.
+//! Listings: the parameters that each takes, and loops of "list a page, delete it, go on", after which nothing stays behind.
 
 #![expect(
     clippy::unwrap_used,
@@ -75,6 +75,130 @@ async fn a_loop_that_deletes_each_page_that_it_lists_empties_a_bucket() {
             assert_eq!(empty(&world, bucket, most).await, written, "{bucket}, {most} a page");
             let answer = world.send(&Draft::new("DELETE", &format!("/{bucket}"), b"")).await;
             assert_eq!(answer.status, 204, "{bucket}, {most} a page: {}", answer.text());
+        }
+    }
+}
+
+/// The reason and the argument of a refusal.
+async fn refusal(world: &World, target: &str) -> (String, String, Option<String>) {
+    let answer = world.fetch(target).await;
+    assert_eq!(answer.status, 400, "{target}: {}", answer.text());
+    let element = |name| answer.element(name).unwrap_or_default();
+    (element("Message"), element("ArgumentName"), answer.element("ArgumentValue"))
+}
+
+#[tokio::test]
+async fn a_list_is_of_the_first_form_unless_it_asks_for_the_second() {
+    let world = World::new(NOW).await;
+    for (query, is_second) in [
+        ("list-type=2", true),
+        ("list-type=2&list-type=1", true),
+        ("list-type=1", false),
+        ("list-type=1&list-type=2", false),
+        ("list-type=bogus", false),
+        ("list-type", false),
+    ] {
+        let answer = world.fetch(&format!("/bkt?{query}")).await;
+        let seen = (answer.element("KeyCount").is_some(), answer.element("Marker").is_some());
+        assert_eq!(seen, (is_second, !is_second), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_of_the_other_form_of_a_list_is_refused_also_where_it_is_empty() {
+    let world = World::new(NOW).await;
+    let token = "continuation-token only supported in REST.GET.BUCKET with list-type=2";
+    for (query, reason, name) in [
+        ("continuation-token=x", token, "continuation-token"),
+        ("start-after=a&continuation-token=", token, "continuation-token"),
+        (
+            "start-after=&encoding-type=x",
+            "startAfter only supported in REST.GET.BUCKET with list-type=2",
+            "start-after",
+        ),
+        ("list-type=2&marker=", "Marker unsupported with REST.GET.BUCKET in list-type=2", "marker"),
+    ] {
+        let seen = refusal(&world, &format!("/bkt?{query}")).await;
+        assert_eq!(seen, (reason.to_owned(), name.to_owned(), None), "{query}");
+    }
+    let seen = refusal(&world, "/bkt?start-after=a&max-keys=x").await;
+    assert_eq!(seen.1, "max-keys", "numbers are read first");
+}
+
+#[tokio::test]
+async fn the_size_of_a_page_is_read_as_a_number_and_told_as_it_was_asked_for() {
+    let world = World::new(NOW).await;
+    for form in ["", "list-type=2&", "versions&"] {
+        for (most, told) in [("05", "5"), ("-0", "0"), ("1001", "1001"), ("", "1000")] {
+            let answer = world.fetch(&format!("/bkt?{form}max-keys={most}")).await;
+            assert_eq!(answer.element("MaxKeys").as_deref(), Some(told), "{form}{most}");
+        }
+        for most in ["abc", "+5", "2147483648", "-2147483649"] {
+            let target = format!("/bkt?{form}max-keys={}", most.replace('+', "%2B"));
+            let reason = "Provided max-keys not an integer or within integer range".to_owned();
+            let expected = (reason, "max-keys".to_owned(), Some(most.to_owned()));
+            assert_eq!(refusal(&world, &target).await, expected, "{form}{most}");
+        }
+        let (reason, name, value) = match form {
+            "versions&" => ("max-keys cannot be negative", "max-keys", None),
+            _ => (
+                "Argument maxKeys must be an integer between 0 and 2147483647",
+                "maxKeys",
+                Some("-1"),
+            ),
+        };
+        let seen = refusal(&world, &format!("/bkt?{form}max-keys=-01")).await;
+        let expected = (reason.to_owned(), name.to_owned(), value.map(str::to_owned));
+        assert_eq!(seen, expected, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn an_encoding_is_named_in_either_case_and_told_as_it_was_named() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/a%20b~", b"x").await;
+    for form in ["", "list-type=2&", "versions&"] {
+        let answer = world.fetch(&format!("/bkt?{form}encoding-type=URL")).await;
+        assert_eq!(answer.element("EncodingType").as_deref(), Some("URL"), "{form}");
+        assert_eq!(answer.element("Key").as_deref(), Some("a+b%7E"), "{form}");
+    }
+    let uploads = world.fetch("/bkt?uploads&encoding-type=Url&delimiter=%20").await;
+    assert_eq!(uploads.element("Delimiter").as_deref(), Some("+"));
+    assert_eq!(uploads.element("NextKeyMarker").as_deref(), Some(""), "{}", uploads.text());
+    assert_eq!(uploads.element("Prefix"), None);
+}
+
+#[tokio::test]
+async fn what_was_sent_empty_is_told_empty_where_the_real_service_does() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    let second = world.fetch("/bkt?list-type=2&start-after=&delimiter=&fetch-owner=TRUE").await;
+    assert_eq!(second.element("StartAfter").as_deref(), Some(""));
+    assert_eq!(second.element("Delimiter"), None);
+    assert!(second.element("Owner").is_some(), "{}", second.text());
+    let versions = world.fetch("/bkt?versions&delimiter=").await;
+    assert_eq!(versions.element("Delimiter").as_deref(), Some(""));
+    for (query, reason) in [
+        ("version-id-marker=", "A version-id marker cannot be specified without a key marker."),
+        ("key-marker=k&version-id-marker=", "A version-id marker cannot be empty."),
+    ] {
+        let seen = refusal(&world, &format!("/bkt?versions&{query}")).await;
+        let expected = ("version-id-marker".to_owned(), Some(String::new()));
+        assert_eq!(seen, (reason.to_owned(), expected.0, expected.1));
+    }
+}
+
+#[tokio::test]
+async fn listings_of_a_directory_bucket_have_one_delimiter_and_prefixes_that_end_in_it() {
+    let world = World::new(NOW).await;
+    let session = world.session(NOW).await;
+    for form in ["list-type=2", "uploads"] {
+        for (more, status) in
+            [("", 200), ("&prefix=a/&delimiter=/", 200), ("&prefix=a", 400), ("&delimiter=x", 400)]
+        {
+            let draft = Draft::zonal("GET", &format!("/?{form}{more}"), b"").within(&session);
+            let answer = world.send(&draft).await;
+            assert_eq!(answer.status, status, "{form}{more}: {}", answer.text());
         }
     }
 }

@@ -5,7 +5,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::acl::user_fields;
 use crate::error::Error;
-use crate::operation::list_objects::wrong_token;
+use crate::operation::list_parameters::{out_of_range, whole, wrong_token};
 use crate::operation::{ReadCall, Reply};
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::{Bucket, BucketKind};
@@ -14,9 +14,12 @@ use crate::store::lookup::account_directory;
 use crate::store::tables::BUCKETS;
 
 /// The most buckets of a page of `ListBuckets`.
-const BUCKETS_MAX: usize = 10_000;
+const BUCKETS_MAX: i32 = 10_000;
 /// The most buckets of a page of `ListDirectoryBuckets`.
-const DIRECTORIES_MAX: usize = 1_000;
+const DIRECTORIES_MAX: i32 = 1_000;
+
+/// The parameters of a page of `ListBuckets`.
+const PAGED: [&str; 4] = ["max-buckets", "prefix", "continuation-token", "bucket-region"];
 
 /// The regions of the real service: an area, and its places.
 #[rustfmt::skip] // A table: one area a line.
@@ -90,13 +93,44 @@ impl Wanted<'_> {
     }
 }
 
-/// The elements of one bucket.
-fn describe(writer: &mut XmlWriter, bucket: &Bucket, arn: String) {
+/// The number of a parameter that says how many buckets a page has at most.
+fn page_size(
+    call: &ReadCall<'_>,
+    name: &'static str,
+    (least, most): (i32, i32),
+) -> Result<usize, Error> {
+    let number = whole(name, call.query.get(name))?.unwrap_or(most);
+    let size = usize::try_from(number).ok().filter(|_| (least..=most).contains(&number));
+    size.ok_or_else(|| {
+        Error::argument(name, Some(&number.to_string()), out_of_range(name, least, most))
+    })
+}
+
+/// The region that a request wants buckets of, in letters of either case: this one, for those of another are asked for there.
+fn region_of<'c>(call: &'c ReadCall<'_>) -> Result<Option<&'c str>, Error> {
+    const ELSEWHERE: &str =
+        "Requests with bucket-region specified must be made to the corresponding regional endpoint";
+    let Some(named) = call.query.get("bucket-region") else {
+        return Ok(None);
+    };
+    let name = named.to_ascii_lowercase();
+    if name == call.settings.region.to_ascii_lowercase() {
+        return Ok(Some(&call.settings.region));
+    }
+    let reason = match is_region(&name) {
+        true => ELSEWHERE.to_owned(),
+        false => format!("Argument value {named} is not a valid AWS Region"),
+    };
+    Err(Error::argument("bucket-region", None, reason))
+}
+
+/// The elements of one bucket; its region is shown where one is given.
+fn describe(writer: &mut XmlWriter, bucket: &Bucket, region: Option<&str>, arn: String) {
     writer.element("Bucket", |writer| {
         writer.text("Name", &bucket.name);
         let created = Timestamp::from_seconds(bucket.created.seconds());
         writer.text("CreationDate", created.rfc3339_millis());
-        writer.text("BucketRegion", &bucket.region);
+        writer.text_if("BucketRegion", region);
         writer.text("BucketArn", arn);
     });
 }
@@ -108,24 +142,10 @@ fn describe(writer: &mut XmlWriter, bucket: &Bucket, arn: String) {
 pub fn general(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
     check_caller(call)?;
-    let region = call.query.get("bucket-region");
-    if let Some(region) = region.filter(|region| !is_region(call, region)) {
-        let reason = format!("Argument value {region} is not a valid AWS Region");
-        return Err(Error::argument("bucket-region", None, reason));
-    }
-    let most = match call.query.get("max-buckets") {
-        None => BUCKETS_MAX,
-        Some(text) => match text.parse() {
-            Ok(most @ 1..=BUCKETS_MAX) => most,
-            _ => {
-                return Err(Error::argument(
-                    "max-buckets",
-                    Some(text),
-                    "Argument max-buckets must be an integer between 1 and 10000",
-                ));
-            }
-        },
-    };
+    let most = page_size(call, "max-buckets", (1, BUCKETS_MAX))?;
+    let region = region_of(call)?;
+    // Who asks for a page is told the regions, as in the real service.
+    let is_paged = PAGED.iter().any(|name| call.query.has(name));
     let prefix = call.query.get("prefix").unwrap_or_default();
     let kind = BucketKind::GeneralPurpose;
     let (own, next) = Wanted { owner: &account.id, kind, prefix, region, most }.page(call, tx)?;
@@ -135,7 +155,8 @@ pub fn general(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &directory));
         writer.element("Buckets", |writer| {
             for bucket in &own {
-                describe(writer, bucket, format!("{}{}", names.arn_prefix, bucket.name));
+                let region = is_paged.then_some(&*bucket.region);
+                describe(writer, bucket, region, format!("{}{}", names.arn_prefix, bucket.name));
             }
         });
         writer.text_if("Prefix", call.query.get("prefix"));
@@ -148,19 +169,9 @@ pub fn general(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// # Errors
 /// As [`general`].
 pub fn directory(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    const MOST: &str = "max-directory-buckets";
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
     check_caller(call)?;
-    let most = match call.query.get(MOST) {
-        None => DIRECTORIES_MAX,
-        Some(text) => match text.parse() {
-            Ok(most @ 0..=DIRECTORIES_MAX) => most,
-            _ => {
-                let reason = format!("Argument {MOST} must be an integer between 0 and 1000");
-                return Err(Error::argument(MOST, Some(text), reason));
-            }
-        },
-    };
+    let most = page_size(call, "max-directory-buckets", (0, DIRECTORIES_MAX))?;
     let kind = BucketKind::Directory;
     let wanted = Wanted { owner: &account.id, kind, prefix: "", region: None, most };
     let (own, next) = match most {
@@ -173,7 +184,7 @@ pub fn directory(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         writer.element("Buckets", |writer| {
             for bucket in &own {
                 let arn = dialect.directory_arn(&bucket.region, &bucket.owner, &bucket.name);
-                describe(writer, bucket, arn);
+                describe(writer, bucket, Some(&bucket.region), arn);
             }
         });
         writer.text_if("ContinuationToken", next);
@@ -189,11 +200,10 @@ fn check_caller(call: &ReadCall<'_>) -> Result<(), Error> {
     }
 }
 
-/// Tells whether a region has this name: this one, or one of the real service.
-fn is_region(call: &ReadCall<'_>, name: &str) -> bool {
-    let known = REGIONS.iter().any(|(area, places)| {
+/// Tells whether a region of the real service has this name.
+fn is_region(name: &str) -> bool {
+    REGIONS.iter().any(|(area, places)| {
         let place = name.strip_prefix(area).and_then(|rest| rest.strip_prefix('-'));
         place.is_some_and(|place| places.contains(&place))
-    });
-    known || name == call.settings.region
+    })
 }

@@ -1,60 +1,35 @@
 //! `ListObjects` in both versions, and `ListObjectVersions`.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use triptych_core::kv::Tx;
 
 use crate::auth::account::AccountDirectory;
 use crate::auth::acl::user_fields;
 use crate::body::checksum::ChecksumType;
 use crate::error::Error;
+use crate::operation::list_parameters::{
+    ListEncoding, check_directory, out_of_range, whole, wrong_token,
+};
 use crate::operation::{ReadCall, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
-use crate::store::bucket::BucketKind;
 use crate::store::key::Key;
 use crate::store::list::{ListEntry, ListPage, PAGE_MAX, PageRequest, StartAfter, page};
 use crate::store::lookup::account_directory;
 use crate::store::tables::{CURRENT, NULLS, object_key};
 use crate::store::version::{ObjectVersion, VersionId};
 
-/// The characters that `encoding-type=url` leaves as they are.
-pub(super) const KEPT: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
-pub(super) fn wrong_token() -> Error {
-    Error::argument("continuation-token", None, "The continuation token provided is incorrect")
-}
-
-/// A whole number of a parameter, at most `most`, which it is without one.
-pub(super) fn number(call: &ReadCall<'_>, name: &'static str, most: usize) -> Result<usize, Error> {
-    limited(name, call.query.get(name), most, most)
-}
-
-/// A whole number of a parameter or a header, at most `most`; `default` without one.
-pub(super) fn limited(
-    name: &'static str,
-    text: Option<&str>,
-    default: usize,
-    most: usize,
-) -> Result<usize, Error> {
-    let Some(text) = text.filter(|text| !text.is_empty()) else {
-        return Ok(default);
-    };
-    match text.parse::<i64>() {
-        Ok(number) if (0..=i64::from(i32::MAX)).contains(&number) => {
-            Ok(usize::try_from(number).unwrap_or(most).min(most))
-        }
-        Ok(_) => Err(Error::argument(
-            name,
-            Some(text),
-            format!("Argument {name} must be an integer between 0 and 2147483647"),
-        )),
-        Err(_) => Err(Error::argument(
-            name,
-            Some(text),
-            format!("Provided {name} not an integer or within integer range"),
-        )),
-    }
-}
+/// The parameter that says how many entries a page has at most.
+const MOST: &str = "max-keys";
+/// The entries of a page that nobody limited.
+const MOST_BY_DEFAULT: i32 = 1000;
+/// Parameters of the second version of a list of objects alone.
+const OF_SECOND: [(&str, &str); 2] = [
+    ("continuation-token", "continuation-token only supported in REST.GET.BUCKET with list-type=2"),
+    ("start-after", "startAfter only supported in REST.GET.BUCKET with list-type=2"),
+];
+/// Parameters of the first.
+const OF_FIRST: [(&str, &str); 1] =
+    [("marker", "Marker unsupported with REST.GET.BUCKET in list-type=2")];
 
 /// The header that names attributes which a listing shows beside the others.
 const ATTRIBUTES: &str = "x-store-optional-object-attributes";
@@ -65,55 +40,33 @@ struct Listing<'c> {
     bucket: u64,
     prefix: &'c str,
     delimiter: &'c str,
-    most: usize,
-    encodes: bool,
+    /// The most entries as they were named: a page has a thousand at most.
+    most: i32,
+    encoding: ListEncoding<'c>,
     /// True if it shows of archived objects how far their restorations are.
     shows_restorations: bool,
 }
 
 impl<'c> Listing<'c> {
-    fn read(call: &'c ReadCall<'c>) -> Result<Self, Error> {
-        let encodes = match call.query.get("encoding-type") {
-            None => false,
-            Some("url") => true,
-            Some(other) => {
-                let reason = "Invalid Encoding Method specified in Request";
-                return Err(Error::argument("encoding-type", Some(other), reason));
-            }
-        };
+    /// Reads them; `of_others` are parameters of other listings, with the reason for which each is refused.
+    fn read(
+        call: &'c ReadCall<'c>,
+        of_others: &[(&'static str, &'static str)],
+    ) -> Result<Self, Error> {
+        let most = whole(MOST, call.query.get(MOST))?.unwrap_or(MOST_BY_DEFAULT);
+        if let Some((name, reason)) = of_others.iter().find(|(name, _)| call.query.has(name)) {
+            return Err(Error::argument(*name, None, *reason));
+        }
+        let encoding = ListEncoding::read(call)?;
         Ok(Self {
             call,
             bucket: call.bucket()?.id,
             prefix: call.query.get("prefix").unwrap_or_default(),
             delimiter: call.query.get("delimiter").unwrap_or_default(),
-            most: number(call, "max-keys", PAGE_MAX)?,
-            encodes,
+            most,
+            encoding,
             shows_restorations: shows_restorations(call)?,
         })
-    }
-
-    /// In a directory bucket `/` is the only delimiter, a prefix ends in it, and no page starts after a key.
-    fn check_directory(&self) -> Result<(), Error> {
-        if self.call.bucket()?.kind != BucketKind::Directory {
-            return Ok(());
-        }
-        let refused = |name: &'static str, value: &str, reason: &'static str| {
-            Err(Error::argument(name, Some(value), reason))
-        };
-        if !["", "/"].contains(&self.delimiter) {
-            let reason = "The only delimiter of directory buckets is /";
-            return refused("delimiter", self.delimiter, reason);
-        }
-        if !self.prefix.is_empty() && !self.prefix.ends_with('/') {
-            let reason = "Prefixes in directory buckets end in the delimiter";
-            return refused("prefix", self.prefix, reason);
-        }
-        match self.call.query.get("start-after").filter(|start| !start.is_empty()) {
-            Some(start) => {
-                refused("start-after", start, "Directory buckets do not support StartAfter")
-            }
-            None => Ok(()),
-        }
     }
 
     fn page(&self, tx: &mut Tx<'_>, after: StartAfter, versions: bool) -> Result<ListPage, Error> {
@@ -124,14 +77,26 @@ impl<'c> Listing<'c> {
                 prefix: self.prefix,
                 delimiter: self.delimiter,
                 after,
-                most: self.most,
+                most: self.entries(versions)?,
                 versions,
             },
         )
     }
 
+    /// The most entries of the page. The real service has a sentence of its own for versions.
+    fn entries(&self, versions: bool) -> Result<usize, Error> {
+        let entries = usize::try_from(self.most).map(|most| most.min(PAGE_MAX));
+        entries.map_err(|_| match versions {
+            true => Error::argument(MOST, None, "max-keys cannot be negative"),
+            false => {
+                let (name, most) = ("maxKeys", self.most.to_string());
+                Error::argument(name, Some(&most), out_of_range(name, 0, i32::MAX))
+            }
+        })
+    }
+
     fn encoded(&self, text: &str) -> String {
-        if self.encodes { utf8_percent_encode(text, KEPT).to_string() } else { text.to_owned() }
+        self.encoding.text(text)
     }
 
     /// The elements with which all listings start; `place` writes where the page stands, which each has its own way to say.
@@ -145,10 +110,12 @@ impl<'c> Listing<'c> {
         writer.text("Prefix", self.encoded(self.prefix));
         place(writer);
         writer.text("MaxKeys", self.most);
-        if !self.delimiter.is_empty() {
-            writer.text("Delimiter", self.encoded(self.delimiter));
-        }
-        writer.text_if("EncodingType", self.encodes.then_some("url"));
+        let shows_delimiter = match self.call.operation.name {
+            "ListObjectVersions" => self.call.query.has("delimiter"),
+            _ => !self.delimiter.is_empty(),
+        };
+        writer.text_if("Delimiter", shows_delimiter.then(|| self.encoded(self.delimiter)));
+        self.encoding.write(writer);
         writer.text("IsTruncated", is_truncated);
     }
 
@@ -249,7 +216,7 @@ fn shows_restorations(call: &ReadCall<'_>) -> Result<bool, Error> {
 /// # Errors
 /// `InvalidArgument` for a parameter that is none.
 pub fn objects(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let listing = Listing::read(call)?;
+    let listing = Listing::read(call, &OF_SECOND)?;
     let marker = call.query.get("marker").unwrap_or_default();
     let after = if marker.is_empty() {
         StartAfter::Start
@@ -281,23 +248,16 @@ pub fn objects(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// # Errors
 /// `InvalidArgument` for a parameter that is none.
 pub fn objects_v2(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    if call.query.get("list-type") != Some("2") {
-        return Err(Error::argument(
-            "list-type",
-            call.query.get("list-type"),
-            "Invalid List Type specified in Request",
-        ));
-    }
-    let listing = Listing::read(call)?;
-    listing.check_directory()?;
-    let start = call.query.get("start-after").filter(|text| !text.is_empty());
+    let listing = Listing::read(call, &OF_FIRST)?;
+    check_directory(call, listing.prefix, listing.delimiter)?;
+    let start = call.query.get("start-after");
     let token = call.query.get("continuation-token");
     let after = match (token, start) {
         (Some(token), _) => StartAfter::from_token(token).ok_or_else(wrong_token)?,
-        (None, Some(start)) => StartAfter::Key(start.to_owned()),
-        (None, None) => StartAfter::Start,
+        (None, Some(start)) if !start.is_empty() => StartAfter::Key(start.to_owned()),
+        (None, _) => StartAfter::Start,
     };
-    let owners = call.query.get("fetch-owner") == Some("true");
+    let owners = call.query.get("fetch-owner").is_some_and(|own| own.eq_ignore_ascii_case("true"));
     let page = listing.page(tx, after, false)?;
     let directory = owners.then(|| account_directory(tx)).transpose()?;
     Ok(listing.answer("ListBucketResult", |writer| {
@@ -319,7 +279,7 @@ pub fn objects_v2(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
 /// # Errors
 /// `InvalidArgument` for a parameter that is none, and for a version marker without a key marker.
 pub fn versions(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let listing = Listing::read(call)?;
+    let listing = Listing::read(call, &[])?;
     let key_marker = call.query.get("key-marker").unwrap_or_default();
     let version_marker = call.query.get("version-id-marker");
     let after = version_after(call, &listing, tx)?;
@@ -369,10 +329,11 @@ fn version_after(
 ) -> Result<StartAfter, Error> {
     const WITHOUT_KEY: &str = "A version-id marker cannot be specified without a key marker.";
     let key = call.query.get("key-marker").unwrap_or_default();
-    let version = call.query.get("version-id-marker").filter(|text| !text.is_empty());
+    let version = call.query.get("version-id-marker");
     let refused = |value, reason| Error::argument("version-id-marker", Some(value), reason);
     let id = match version.filter(|text| *text != "null") {
         Some(text) if !call.query.has("key-marker") => return Err(refused(text, WITHOUT_KEY)),
+        Some("") => return Err(refused("", "A version-id marker cannot be empty.")),
         Some(text) => {
             let id = VersionId::parse(text);
             Some(id.ok_or_else(|| refused(text, "Invalid version id specified"))?)

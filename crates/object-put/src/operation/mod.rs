@@ -14,6 +14,7 @@ pub mod encryption;
 pub mod get_object;
 pub mod list_buckets;
 pub mod list_objects;
+pub mod list_parameters;
 pub mod multipart;
 pub mod not_configured;
 pub mod object_config;

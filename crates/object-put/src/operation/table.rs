@@ -323,6 +323,8 @@ fn is_meant(
                 query.has("max-directory-buckets") || is_scoped_to(DIRECTORY_SERVICE, fields, query)
             }
             header if header.starts_with("x-store-") => fields.has(header),
+            // Any other value is the first form, as in the real service.
+            LISTING_FORM => query.get(LISTING_FORM) == Some("2"),
             parameter => query.has(parameter),
         })
 }

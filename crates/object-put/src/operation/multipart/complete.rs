@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -15,7 +15,6 @@ use crate::body::checksum::{ALGORITHMS, AlgorithmRow, ChecksumType};
 use crate::body::part_digests::{PartDigests, WholeDigests};
 use crate::error::Error;
 use crate::operation::encryption;
-use crate::operation::list_objects::KEPT;
 use crate::operation::multipart::encrypted;
 use crate::operation::multipart::part_document::{NamedPart, PartDocument};
 use crate::operation::put_object::random_tag;
@@ -525,11 +524,15 @@ fn shown_version(versioning: Versioning, version: &VersionId) -> Option<String> 
     (versioning != Versioning::Off).then(|| version.to_string())
 }
 
+/// The characters that stand in a path as they are.
+const OF_PATHS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
+
 /// The URL of the object, under the name by which the service was reached.
 fn location(call: &Call<'_>) -> Result<String, Error> {
     let scheme = if call.arrival.secure { "https" } else { "http" };
     let host = call.fields.get("host")?.unwrap_or_default().into_owned();
-    let key = utf8_percent_encode(call.key()?.as_str(), KEPT);
+    let key = utf8_percent_encode(call.key()?.as_str(), OF_PATHS);
     let is_virtual = host.strip_prefix(call.bucket_name).is_some_and(|rest| rest.starts_with('.'));
     Ok(match is_virtual {
         true => format!("{scheme}://{host}/{key}"),

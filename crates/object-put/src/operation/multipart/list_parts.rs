@@ -5,7 +5,7 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::operation::encryption::check_kms;
-use crate::operation::list_objects::{limited, number};
+use crate::operation::list_parameters::{limited, number};
 use crate::operation::multipart::create::with_abort;
 use crate::operation::multipart::{UPLOAD, named_upload, write_accounts};
 use crate::operation::{ReadCall, Reply};

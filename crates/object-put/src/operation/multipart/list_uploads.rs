@@ -1,11 +1,10 @@
 //! ListMultipartUploads: the uploads of a bucket that are not finished.
 
-use percent_encoding::utf8_percent_encode;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::operation::list_objects::{KEPT, number};
+use crate::operation::list_parameters::{ListEncoding, check_directory, number};
 use crate::operation::multipart::write_accounts;
 use crate::operation::{ReadCall, Reply};
 use crate::request::xml::XmlWriter;
@@ -23,26 +22,17 @@ const ID_MARKER: &str = "upload-id-marker";
 /// # Errors
 /// `InvalidArgument` for a parameter that is none, and for the id of an upload of another key than the marker's.
 pub fn uploads(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let encodes = match call.query.get("encoding-type") {
-        None => false,
-        Some("url") => true,
-        Some(other) => {
-            let reason = "Invalid Encoding Method specified in Request";
-            return Err(Error::argument("encoding-type", Some(other), reason));
-        }
-    };
+    let encoding = ListEncoding::read(call)?;
     let own = call.bucket()?;
     let bucket = own.id;
     let prefix = call.query.get("prefix").unwrap_or_default();
     let delimiter = call.query.get("delimiter").unwrap_or_default();
+    check_directory(call, prefix, delimiter)?;
     let most = number(call, "max-uploads", PAGE_MAX)?;
     let after = after(call, prefix, delimiter)?;
     let page = page(tx, &UploadsRequest { bucket, prefix, delimiter, after, most })?;
     let directory = account_directory(tx)?;
-    let encoded = |text: &str| match encodes {
-        true => utf8_percent_encode(text, KEPT).to_string(),
-        false => text.to_owned(),
-    };
+    let encoded = |text: &str| encoding.text(text);
     let key_marker = call.query.get(KEY_MARKER).unwrap_or_default();
     let id_marker = call.query.get(ID_MARKER).filter(|_| !key_marker.is_empty());
     let namespace = call.dialect().names().namespace;
@@ -51,10 +41,10 @@ pub fn uploads(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         writer.text("KeyMarker", encoded(key_marker));
         writer.text("UploadIdMarker", id_marker.unwrap_or_default());
         write_next(writer, &page, bucket, &encoded);
-        writer.text("Prefix", encoded(prefix));
         writer.text_if("Delimiter", (!delimiter.is_empty()).then(|| encoded(delimiter)));
-        writer.text_if("EncodingType", encodes.then_some("url"));
+        writer.text_if("Prefix", (!prefix.is_empty()).then(|| encoded(prefix)));
         writer.text("MaxUploads", most);
+        encoding.write(writer);
         writer.text("IsTruncated", page.more);
         for (key, upload) in page.uploads() {
             let initiated = Timestamp::from_seconds(upload.initiated.seconds());
@@ -79,24 +69,20 @@ pub fn uploads(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(Reply::xml(text))
 }
 
-/// Writes where the next page starts.
+/// Writes where the next page starts; the elements are there without one too, as in the real service.
 fn write_next(
     writer: &mut XmlWriter,
     page: &UploadsPage,
     bucket: u64,
     encoded: &dyn Fn(&str) -> String,
 ) {
-    match page.entries.last() {
-        Some(UploadsEntry::Upload(key, upload)) => {
-            writer.text("NextKeyMarker", encoded(key));
-            writer.text("NextUploadIdMarker", name(bucket, key, upload));
-        }
-        Some(UploadsEntry::Prefix(prefix)) if page.more => {
-            writer.text("NextKeyMarker", encoded(prefix));
-            writer.text("NextUploadIdMarker", "");
-        }
-        _ => {}
-    }
+    let (key, id) = match page.entries.last() {
+        Some(UploadsEntry::Upload(key, upload)) => (encoded(key), name(bucket, key, upload)),
+        Some(UploadsEntry::Prefix(prefix)) if page.more => (encoded(prefix), String::new()),
+        _ => (String::new(), String::new()),
+    };
+    writer.text("NextKeyMarker", key);
+    writer.text("NextUploadIdMarker", id);
 }
 
 fn name(bucket: u64, key: &str, upload: &Upload) -> String {
