@@ -4,6 +4,8 @@
 
 mod service;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use object_put::maintenance::seed::Seed;
 use object_put::request::dialect::Dialect;
 use object_put::server::ObjectPut;
@@ -215,13 +217,121 @@ async fn a_condition_on_a_time_to_come_is_passed_over() {
 #[tokio::test]
 async fn a_list_of_buckets_has_bounds_whole_seconds_and_arns() {
     let world = World::new(NOW).await;
-    for most in ["0", "-1", "10001", "x", ""] {
-        refused(&world.fetch(&format!("/?max-buckets={most}")).await, 400, "InvalidArgument");
+    for (most, reason) in [
+        ("0", "Argument max-buckets must be an integer between 1 and 10000"),
+        ("-01", "Argument max-buckets must be an integer between 1 and 10000"),
+        ("10001", "Argument max-buckets must be an integer between 1 and 10000"),
+        ("x", "Provided max-buckets not an integer or within integer range"),
+    ] {
+        let answer = world.fetch(&format!("/?max-buckets={most}")).await;
+        refused(&answer, 400, "InvalidArgument");
+        assert_eq!(answer.element("Message").as_deref(), Some(reason), "{most}");
     }
     let answer = world.fetch("/?continuation-token=&max-buckets=10000").await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.element("BucketArn").as_deref(), Some("arn:aws:s3:::bkt"));
     assert!(answer.element("CreationDate").unwrap().ends_with(".000Z"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_list_of_buckets_tells_regions_to_who_asks_for_a_page_and_lists_those_of_its_own() {
+    let world = World::new(NOW).await;
+    for (query, expected) in [
+        ("", None),
+        ("max-buckets=", Some("us-east-1")),
+        ("prefix=", Some("us-east-1")),
+        ("bucket-region=US-EAST-1", Some("us-east-1")),
+    ] {
+        let answer = world.fetch(&format!("/?{query}")).await;
+        assert_eq!(answer.element("BucketRegion").as_deref(), expected, "{query}");
+    }
+    for (region, reason) in [
+        (
+            "us-west-2",
+            "Requests with bucket-region specified must be made to the corresponding regional endpoint",
+        ),
+        ("us-east-9", "Argument value us-east-9 is not a valid AWS Region"),
+    ] {
+        let answer = world.fetch(&format!("/?bucket-region={region}")).await;
+        refused(&answer, 400, "InvalidArgument");
+        assert_eq!(answer.element("Message").as_deref(), Some(reason));
+    }
+}
+
+#[tokio::test]
+async fn a_head_of_a_bucket_tells_its_arn() {
+    let world = World::new(NOW).await;
+    let answer = world.send(&Draft::new("HEAD", "/bkt", b"")).await;
+    assert_eq!(answer.header("x-amz-bucket-arn"), Some("arn:aws:s3:::bkt"));
+}
+
+#[tokio::test]
+async fn a_checksum_is_asked_for_by_one_word_alone() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for (mode, status) in [("ENABLED", 200), ("enabled", 200), ("DISABLED", 400), ("", 400)] {
+        for method in ["GET", "HEAD"] {
+            let draft = Draft::new(method, "/bkt/k", b"").with("x-store-checksum-mode", mode);
+            assert_eq!(world.send(&draft).await.status, status, "{method} {mode}");
+        }
+    }
+    let draft = Draft::new("GET", "/bkt/absent", b"").with("x-store-checksum-mode", "DISABLED");
+    refused(&world.send(&draft).await, 400, "InvalidRequest");
+}
+
+#[tokio::test]
+async fn an_attribute_that_is_none_is_named_and_so_is_nothing_between_two_commas() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for (names, expected) in [
+        ("ETag,", None),
+        ("ETag, ObjectSize,,", None),
+        ("ETag,Foo,Bar", Some("Foo")),
+        (",ETag", Some("")),
+        ("ETag, ,ObjectSize", Some("")),
+        ("", Some("")),
+    ] {
+        let draft = Draft::new("GET", "/bkt/k?attributes", b"");
+        let answer = world.send(&draft.with("x-store-object-attributes", names)).await;
+        match expected {
+            None => assert_eq!(answer.status, 200, "{names}: {}", answer.text()),
+            Some(named) => {
+                refused(&answer, 400, "InvalidArgument");
+                assert_eq!(answer.element("ArgumentValue").as_deref(), Some(named), "{names}");
+            }
+        }
+    }
+    let none = Draft::new("GET", "/bkt/k?attributes", b"");
+    refused(
+        &world.send(&none.with("x-store-object-attributes", ",,")).await,
+        400,
+        "InvalidRequest",
+    );
+}
+
+#[tokio::test]
+async fn a_header_that_a_parameter_replaces_can_hold_the_value_or_is_refused() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    for value in ["a%0Ab", "a%00", "%7F", "%E2%82%AC"] {
+        let answer = world.fetch(&format!("/bkt/k?response-content-type={value}")).await;
+        refused(&answer, 400, "InvalidArgument");
+        assert_eq!(answer.element("ArgumentName").as_deref(), Some("response-content-type"));
+    }
+    for value in ["a%09b", "caf%C3%A9"] {
+        let answer = world.fetch(&format!("/bkt/k?response-content-type={value}")).await;
+        assert_eq!(answer.status, 200, "{value}");
+    }
+}
+
+#[tokio::test]
+async fn an_algorithm_of_a_checksum_that_is_empty_is_none() {
+    let world = World::new(NOW).await;
+    let draft = Draft::put("/bkt/k", b"x").with("x-store-sdk-checksum-algorithm", "");
+    assert_eq!(world.send(&draft).await.status, 200);
+    let digest = STANDARD.encode(Sha256::digest(b"x"));
+    let draft = draft.with("x-store-checksum-sha256", digest);
+    assert_eq!(world.send(&draft).await.status, 200);
 }
 
 #[tokio::test]
@@ -369,8 +479,7 @@ async fn the_least_size_of_transitions_is_kept() {
 }
 
 fn crc32(body: &[u8]) -> String {
-    use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD.encode(crc32fast::hash(body).to_be_bytes())
+    STANDARD.encode(crc32fast::hash(body).to_be_bytes())
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ impl BodyHeaders {
                 values.checksums.push(checksum(row.header, &value)?);
             }
         }
-        let named = fields.get(ALGORITHM)?;
+        let named = fields.get(ALGORITHM)?.filter(|value| !value.is_empty());
         let named = named.map(|value| algorithm(ALGORITHM, &value));
         let checksum = checksum_plan(fields, payload, values.checksums, named)?;
         let length = length_of(fields, payload, || {

@@ -260,9 +260,14 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
 /// # Errors
 /// Those of the way to it alone.
 pub fn head(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let bucket = call.bucket()?;
+    let (bucket, dialect) = (call.bucket()?, call.dialect());
+    let arn = match bucket.kind {
+        BucketKind::Directory => dialect.directory_arn(&bucket.region, &bucket.owner, &bucket.name),
+        _ => format!("{}{}", dialect.names().arn_prefix, bucket.name),
+    };
     let reply = Reply::empty(200)
         .with("content-type", "application/xml")
+        .with("x-store-bucket-arn", arn)
         .with("x-store-bucket-region", bucket.region.clone())
         .with("x-store-access-point-alias", call.is_aliased.to_string());
     let Some(zone) = zone_of(&bucket.name).filter(|_| bucket.kind == BucketKind::Directory) else {

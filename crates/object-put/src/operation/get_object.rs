@@ -6,10 +6,11 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::auth::authorize;
+use crate::body::body_headers::invalid_header;
 use crate::body::checksum::{Algorithm, ChecksumType};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptedObject};
-use crate::operation::list_objects::limited;
+use crate::operation::list_parameters::limited;
 use crate::operation::wanted_bytes::WantedBytes;
 use crate::operation::{ReadCall, Reply, ReplyBody};
 use crate::request::encoded_word;
@@ -133,6 +134,7 @@ fn check_preconditions(
 /// an archived object; `InvalidRange`, `InvalidPartNumber`.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     WantedBytes::check(call)?;
+    wants_checksum(call)?;
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
     let mut reply = answer(call, tx, object, data)?;
@@ -163,6 +165,15 @@ pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     WantedBytes::check(call)?;
     let found = find(call, tx)?;
     answer(call, tx, &found.version, found.data()?)
+}
+
+/// Tells whether a request asks for the checksum.
+fn wants_checksum(call: &ReadCall<'_>) -> Result<bool, Error> {
+    const MODE: &str = "x-store-checksum-mode";
+    match call.fields.get(MODE)? {
+        Some(mode) if !mode.eq_ignore_ascii_case("ENABLED") => Err(invalid_header(MODE)),
+        mode => Ok(mode.is_some()),
+    }
 }
 
 /// The object that a request is about, as encryption sees it.
@@ -227,10 +238,7 @@ fn answer(
         let text = format!("bytes {}-{}/{}", wanted.bytes.start, wanted.bytes.end - 1, data.size);
         reply = reply.with("content-range", text);
     }
-    let wants_checksum = call
-        .fields
-        .get("x-store-checksum-mode")?
-        .is_some_and(|mode| mode.eq_ignore_ascii_case("ENABLED"));
+    let wants_checksum = wants_checksum(call)?;
     if wants_checksum && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
         encryption::check_kms(call.caller, &["kms:Decrypt"])?;
     }
@@ -298,7 +306,11 @@ fn overrides(call: &ReadCall<'_>) -> Result<Vec<(&'static str, String)>, Error> 
                 "Request specific response headers cannot be used for anonymous GET requests.",
             ));
         }
-        if value.chars().any(|character| u32::from(character) > 0xFF) {
+        // No header holds control characters either: left out, the answer would have none where one was asked for.
+        let is_held = |character: char| {
+            character == '\t' || (u32::from(character) <= 0xFF && !character.is_ascii_control())
+        };
+        if !value.chars().all(is_held) {
             return Err(Error::argument(
                 parameter,
                 Some(value),
@@ -353,21 +365,25 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
 pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
-    let names = call.fields.get(NAME)?.unwrap_or_default();
-    let version_named: Vec<&str> =
-        names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if version_named.is_empty() {
+    let sent = call.fields.get(NAME)?;
+    // As the real service reads it: nothing between two commas is a name, nothing behind the last one is none.
+    let names = sent.as_deref().map(|sent| match sent {
+        "" => vec![""],
+        sent => sent.trim_end_matches(',').split(',').map(str::trim).collect(),
+    });
+    let names = names.unwrap_or_default();
+    if names.is_empty() || sent.as_deref().is_some_and(is_commas) {
         return Err(Error::request(
             "The x-store-object-attributes header specifying the attributes to be retrieved is either missing or empty",
         ));
     }
-    if version_named.iter().any(|name| !KNOWN.contains(name)) {
-        return Err(Error::argument(NAME, Some(&names), "Invalid attribute name specified."));
+    if let Some(name) = names.iter().find(|name| !KNOWN.contains(name)) {
+        return Err(Error::argument(NAME, Some(name), "Invalid attribute name specified."));
     }
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
     encrypted(call, data)?.check_head(call)?;
-    let wants = |name| version_named.contains(&name);
+    let wants = |name| names.contains(&name);
     if wants("Checksum") && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
         encryption::check_kms(call.caller, &["kms:Decrypt"])?;
     }
@@ -395,6 +411,10 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     Ok(Reply::xml(text)
         .with("last-modified", object.modified.http_date())
         .with_some("x-store-version-id", shown_version(call.bucket()?.versioning, &object.version)))
+}
+
+fn is_commas(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte == b',')
 }
 
 /// A page of the parts of an object.
