@@ -325,13 +325,23 @@ async fn a_header_that_a_parameter_replaces_can_hold_the_value_or_is_refused() {
 }
 
 #[tokio::test]
-async fn an_algorithm_of_a_checksum_that_is_empty_is_none() {
+async fn an_algorithm_and_a_trailer_that_are_empty_are_none() {
     let world = World::new(NOW).await;
     let draft = Draft::put("/bkt/k", b"x").with("x-store-sdk-checksum-algorithm", "");
     assert_eq!(world.send(&draft).await.status, 200);
     let digest = STANDARD.encode(Sha256::digest(b"x"));
-    let draft = draft.with("x-store-checksum-sha256", digest);
+    let draft = draft.with("x-store-trailer", "").with("x-store-checksum-sha256", digest);
     assert_eq!(world.send(&draft).await.status, 200);
+    let draft = Draft::put("/bkt/k", b"x").with("x-store-trailer", "");
+    assert_eq!(world.send(&draft).await.status, 200);
+    refused(
+        &world.send(&draft.with("x-store-sdk-checksum-algorithm", "SHA256")).await,
+        400,
+        "InvalidRequest",
+    );
+    let tags =
+        Draft::put("/bkt?tagging", b"<Tagging><TagSet/></Tagging>").with("x-store-trailer", "");
+    refused(&world.send(&tags).await, 400, "InvalidRequest");
 }
 
 #[tokio::test]

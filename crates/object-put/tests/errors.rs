@@ -25,6 +25,7 @@ fn request_rows() -> Vec<Row> {
         (Error::KeyTooLong { size: 1025, most: 1024 }, 400, "KeyTooLongError", "Your key is too long", "Size=1025 MaxSizeAllowed=1024"),
         (Error::HeaderSectionTooLarge { most: 8192 }, 400, "RequestHeaderSectionTooLarge", "Your request header section exceeds the maximum allowed size.", "MaxSizeAllowed=8192"),
         (Error::MethodNotAllowed { method: text("PATCH"), resource: "OBJECT", allowed: None }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=PATCH ResourceType=OBJECT"),
+        (Error::MalformedContinuationToken, 400, "MalformedContinuationToken", "The continuation-token you provided invalid.", ""),
         (Error::NoLoggingStatusForKey, 400, "NoLoggingStatusForKey", "There is no such thing as the ?logging sub-resource for a key", ""),
         (Error::UserKeyMustBeSpecified, 400, "UserKeyMustBeSpecified", "User key must be specified.", ""),
         (Error::OperationNotImplemented { operation: "RenameObject" }, 501, "NotImplemented", "RenameObject is not implemented", ""),

@@ -150,6 +150,17 @@ async fn what_no_bucket_has_is_read_as_never_set_switched_off_and_not_set() {
 }
 
 #[tokio::test]
+async fn a_list_of_settings_goes_on_from_no_place() {
+    let world = World::new(NOW).await;
+    for list in ["analytics", "intelligent-tiering", "inventory", "metrics"] {
+        for (token, status) in [("", 200), ("x", 400)] {
+            let answer = world.fetch(&format!("/bkt?{list}&continuation-token={token}")).await;
+            assert_eq!(answer.status, status, "{list}: {}", answer.text());
+        }
+    }
+}
+
+#[tokio::test]
 async fn parameters_of_clients_and_unknown_ones_of_reads_are_passed_over() {
     let world = World::new(NOW).await;
     world.store("/bkt/key?x-id=PutObject&X-Own=1", b"first").await;

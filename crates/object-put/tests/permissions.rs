@@ -197,6 +197,7 @@ fn request_of(row: &'static Operation) -> Draft {
         .into_iter()
         .map(|name| match name {
             "list-type" => "list-type=2".to_owned(),
+            "website" => "website".to_owned(), // It takes no value.
             "uploadId" if row.method == "PUT" => "uploadId=1&partNumber=1".to_owned(),
             name => format!("{name}=1"),
         })

@@ -207,18 +207,17 @@ impl Bench {
     /// Requests of the sizes at which an operation does its work in steps, or passes over most of the rows that it lists.
     async fn large(&mut self) {
         self.fill().await;
-        for (operation, target) in [
-            ("ListObjectsV2", "/bkt?list-type=2&delimiter=/&prefix=folders-"),
-            ("ListObjects", "/bkt?delimiter=/&prefix=folders-"),
-            ("ListMultipartUploads", "/bkt?uploads&delimiter=/&prefix=folders-"),
-            ("ListObjectVersions", "/bkt?versions&delimiter=/&prefix=folders-"),
+        for (operation, target, marker) in [
+            ("ListObjectsV2", "/bkt?list-type=2&delimiter=/&prefix=folders-", "start-after"),
+            ("ListObjects", "/bkt?delimiter=/&prefix=folders-", "marker"),
+            ("ListMultipartUploads", "/bkt?uploads&delimiter=/&prefix=folders-", "key-marker"),
+            ("ListObjectVersions", "/bkt?versions&delimiter=/&prefix=folders-", "key-marker"),
         ] {
             let whole = self.world.fetch(target).await.text();
             assert_eq!(whole.matches("<CommonPrefixes>").count(), FOLDERS, "{operation}");
             self.get(operation, target).await;
             // A page in the middle of it.
-            let middle = "marker=folders-0500/&start-after=folders-0500/&key-marker=folders-0500/";
-            self.get(operation, &format!("{target}&{middle}")).await;
+            self.get(operation, &format!("{target}&{marker}=folders-0500/")).await;
         }
         let first = self.world.fetch("/versioned?versions&max-keys=1").await;
         let [key_marker, version] =

@@ -212,3 +212,22 @@ async fn chunks_that_nobody_signed_are_those_of_objects_alone() {
     }
     assert_eq!(world.fetch("/bkt/k").await.status, 200);
 }
+
+#[tokio::test]
+async fn a_question_of_a_browser_about_no_bucket_is_answered_as_about_one_that_is_not_there() {
+    let world = World::new(NOW).await;
+    for (target, origin, method, expected) in [
+        ("/", "http://a", "PUT", (403, "CORSResponse: Bucket not found", Some("PUT"))),
+        ("/nowhere/k", "http://a", "", (403, "CORSResponse: Bucket not found", Some("OPTIONS"))),
+        ("/", "", "PUT", (400, "Insufficient information. Origin request header needed.", None)),
+    ] {
+        let head = format!(
+            "OPTIONS {target} HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\naccess-control-request-method: {method}\r\n\r\n"
+        );
+        let answer = world.exchange(head.as_bytes()).await;
+        let told = ["Message", "Method"].map(|name| answer.element(name));
+        let (status, reason, named) = expected;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_eq!(told, [Some(reason.to_owned()), named.map(str::to_owned)], "{target}");
+    }
+}

@@ -1,5 +1,7 @@
 //! The headers about the body itself: they are the same for every operation that takes one.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -128,7 +130,7 @@ impl BodyHeaders {
 /// `InvalidRequest`.
 pub fn check_digest(fields: &Fields<'_>) -> Result<(), Error> {
     let has_digest = fields.has("content-md5")
-        || fields.has(TRAILER)
+        || trailer_names(fields)?.is_some()
         || fields.starting_with("x-store-checksum-").next().is_some();
     match has_digest {
         true => Ok(()),
@@ -251,14 +253,15 @@ fn checksum_plan(
         return Err(Error::request(MORE_THAN_ONE));
     }
     let plan = match given.pop() {
-        Some(_) if fields.has(TRAILER) => {
-            let names = fields.get(TRAILER)?.unwrap_or_default();
-            return Err(Error::request(match names.trim_end_matches(',').contains(',') {
-                true => MORE_THAN_ONE,
-                false => "Expecting a single x-store-checksum- header",
-            }));
-        }
-        Some(checksum) => ChecksumPlan::Header(checksum),
+        Some(checksum) => match trailer_names(fields)? {
+            Some(names) => {
+                return Err(Error::request(match names.trim_end_matches(',').contains(',') {
+                    true => MORE_THAN_ONE,
+                    false => "Expecting a single x-store-checksum- header",
+                }));
+            }
+            None => ChecksumPlan::Header(checksum),
+        },
         None => {
             let trailer = trailer_algorithm(fields, payload)?;
             trailer.map_or(ChecksumPlan::Default, ChecksumPlan::Trailer)
@@ -268,8 +271,13 @@ fn checksum_plan(
     Ok(plan)
 }
 
+/// The names that the header of the trailer has; an empty one is none, as in the real service.
+fn trailer_names<'f>(fields: &'f Fields<'_>) -> Result<Option<Cow<'f, str>>, Error> {
+    Ok(fields.get(TRAILER)?.filter(|names| !names.is_empty()))
+}
+
 fn trailer_algorithm(fields: &Fields<'_>, payload: Payload) -> Result<Option<Algorithm>, Error> {
-    let Some(names) = fields.get(TRAILER)? else {
+    let Some(names) = trailer_names(fields)? else {
         return Ok(None);
     };
     let row = |name: &str| {

@@ -74,6 +74,9 @@ pub enum Error {
         /// The methods that it takes, comma-separated; `None` where they hang on more than what is named.
         allowed: Option<String>,
     },
+    /// A list of settings was to go on where none ended.
+    #[error("The continuation-token you provided invalid.")]
+    MalformedContinuationToken,
     /// A key was asked for the log of its bucket.
     #[error("There is no such thing as the ?logging sub-resource for a key")]
     NoLoggingStatusForKey,

@@ -17,6 +17,7 @@ impl Coded for Error {
             Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
             Self::HeaderSectionTooLarge { .. } => Row::of(400, "RequestHeaderSectionTooLarge"),
             Self::MethodNotAllowed { .. } => Row::of(405, "MethodNotAllowed"),
+            Self::MalformedContinuationToken => Row::of(400, "MalformedContinuationToken"),
             Self::NoLoggingStatusForKey => Row::of(400, "NoLoggingStatusForKey"),
             Self::UserKeyMustBeSpecified => Row::of(400, "UserKeyMustBeSpecified"),
             Self::OperationNotImplemented { .. } | Self::ParameterNotImplemented { .. } => {

@@ -59,7 +59,7 @@ fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
 /// `HeaderNotImplemented` for conditions that no delete knows, and for those on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
 pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     check_of_deletes(call.fields)?;
-    check_conditions(call, |header| call.fields.has(header))?;
+    check_conditions(call)?;
     check_bypass(call)?;
     let tag = call.fields.get("if-match")?;
     let (modified, size) = (call.fields.get(IF_MODIFIED_AT)?, call.fields.get(IF_SIZE)?);
@@ -119,11 +119,11 @@ const MODIFIED_AT: &str = "LastModifiedTime";
 const SIZE: &str = "Size";
 
 /// Refuses conditions on time and size but in directory buckets, which alone have them: without them more would be deleted.
-fn check_conditions(call: &Call<'_>, is_named: impl Fn(&str) -> bool) -> Result<(), Error> {
+fn check_conditions(call: &Call<'_>) -> Result<(), Error> {
     if call.bucket()?.kind == BucketKind::Directory {
         return Ok(());
     }
-    match [IF_MODIFIED_AT, IF_SIZE].into_iter().find(|header| is_named(header)) {
+    match [IF_MODIFIED_AT, IF_SIZE].into_iter().find(|header| call.fields.has(header)) {
         Some(header) => Err(Error::HeaderNotImplemented { header, reason: None }),
         None => Ok(()),
     }
@@ -159,13 +159,14 @@ pub fn objects(
     // What is named twice is deleted once, and answered once, as in the real service.
     let mut seen = HashSet::new();
     wanted.retain(|wanted| seen.insert(*wanted));
-    // Before any of them is deleted.
-    check_conditions(call, |header| {
-        wanted.iter().any(|wanted| match header {
-            IF_SIZE => wanted.conditions.size.is_some(),
-            _ => wanted.conditions.modified.is_some(),
-        })
-    })?;
+    let is_directory = call.bucket()?.kind == BucketKind::Directory;
+    let is_of_directories = |wanted: &Wanted<'_>| {
+        wanted.conditions.size.is_some() || wanted.conditions.modified.is_some()
+    };
+    // Before any of them is deleted. In the real service the documents of other buckets have no such elements.
+    if !is_directory && wanted.iter().any(is_of_directories) {
+        return Err(Error::MalformedXml);
+    }
     let of_step = || wanted.iter().skip(progress.done).take(KEYS_PER_STEP);
     let bucket = call.bucket()?;
     tx.plan(|plan| {

@@ -36,9 +36,9 @@ const READS: &[(&str, NeverSet)] = &[
     ("GetBucketAbac", Disabled("AbacStatus")),
     ("GetBucketAccelerateConfiguration", Empty("AccelerateConfiguration")),
     ("GetBucketAnalyticsConfiguration", NO_CONFIGURATION),
-    ("ListBucketAnalyticsConfigurations", EmptyList("ListBucketAnalyticsConfigurationResult")),
+    ("ListBucketAnalyticsConfigurations", EmptyList("ListBucketAnalyticsConfigurationsResult")),
     ("GetBucketIntelligentTieringConfiguration", NO_CONFIGURATION),
-    ("ListBucketIntelligentTieringConfigurations", EmptyList("ListBucketIntelligentTieringConfigurationsOutput")),
+    ("ListBucketIntelligentTieringConfigurations", EmptyList("ListIntelligentTieringConfigurationsResult")),
     ("GetBucketInventoryConfiguration", NO_CONFIGURATION),
     ("ListBucketInventoryConfigurations", EmptyList("ListInventoryConfigurationsResult")),
     ("GetBucketLogging", Empty("BucketLoggingStatus")),
@@ -107,14 +107,17 @@ fn is_without(root: &Element, once: &[&str], often: &[&str]) -> Result<bool, Err
 /// A read of what was never set.
 ///
 /// # Errors
-/// `NotConfigured`, where that is the answer.
+/// `NotConfigured`, where that is the answer; `MalformedContinuationToken` for a list that would go on.
 pub fn read(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let mut rows = READS.iter();
     let (_, answer) = rows.find(|(name, _)| *name == call.operation.name).ok_or(Error::Internal)?;
     let page = |writer: &mut XmlWriter| writer.text("IsTruncated", false);
+    // None was ever given.
+    let has_token = call.query.get("continuation-token").is_some_and(|token| !token.is_empty());
     match *answer {
         Missing(code, reason) => Err(not_configured(call, code, reason)),
         Empty(root) => Ok(xml_reply(call, root, |_| {})),
+        EmptyList(_) if has_token => Err(Error::MalformedContinuationToken),
         EmptyList(root) => Ok(xml_reply(call, root, page)),
         Disabled(root) => Ok(xml_reply(call, root, |writer| writer.text("Status", "Disabled"))),
     }

@@ -114,6 +114,7 @@ pub static OPERATIONS: &[Operation] = &[
     // The service.
     service("ListDirectoryBuckets", "GET", SIGNED_FOR_DIRECTORIES, "express:ListAllMyDirectoryBuckets", Read(list_buckets::directory), (3, 0)),
     service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_buckets::general), (4, 0)),
+    service("Preflight", "OPTIONS", "", "", Read(bucket_config::cors::preflight), (2, 0)),
     // Buckets: what hangs on them.
     bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", Read(bucket_config::location::get), (2, 0)),
     bucket("GetBucketVersioning", "GET", "versioning", "store:GetBucketVersioning", Read(bucket_config::versioning::get), (2, 0)),

@@ -1,5 +1,7 @@
 //! The cross-origin rules of a bucket, and the question of a browser whether a page may send a request.
 
+use std::borrow::Cow;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
@@ -43,8 +45,9 @@ pub fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Re
 /// # Errors
 /// `MissingOrigin`, `InvalidPreflight`; `CrossOrigin` where no rule of the bucket allows the request.
 pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let origin = call.fields.get("origin")?.ok_or(Error::MissingOrigin)?;
-    let method = call.fields.get("access-control-request-method")?;
+    let is_named = |text: &Cow<'_, str>| !text.is_empty();
+    let origin = call.fields.get("origin")?.filter(is_named).ok_or(Error::MissingOrigin)?;
+    let method = call.fields.get("access-control-request-method")?.filter(is_named);
     let headers = call.fields.get("access-control-request-headers")?.unwrap_or_default();
     let request = CorsRequest {
         origin: &origin,
