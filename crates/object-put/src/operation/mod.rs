@@ -23,6 +23,7 @@ pub mod put_headers;
 pub mod put_object;
 pub mod request_payer;
 pub mod restore_object;
+pub mod routing;
 pub mod session;
 pub mod strict;
 pub mod subresource;

@@ -24,7 +24,8 @@ use crate::body::body_headers::{self, BodyHeaders};
 use crate::body::customer_key;
 use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
-use crate::operation::table::{is_subresource, route};
+use crate::operation::routing::route;
+use crate::operation::table::is_subresource;
 use crate::operation::{
     Call, DigestNeed, Operation, Progress, Read, Reply, Run, Step, StepOutcome,
 };
