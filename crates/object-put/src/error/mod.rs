@@ -64,7 +64,7 @@ pub enum Error {
         /// The most bytes that they may have.
         most: usize,
     },
-    /// What a request names does not take its method.
+    /// A method that the thing a request names does not take.
     #[error("The specified method is not allowed against this resource.")]
     MethodNotAllowed {
         /// The method of the request.
@@ -80,7 +80,7 @@ pub enum Error {
     /// A key was asked for the log of its bucket.
     #[error("There is no such thing as the ?logging sub-resource for a key")]
     NoLoggingStatusForKey,
-    /// What is done to an object names none.
+    /// An operation on an object that names none.
     #[error("User key must be specified.")]
     UserKeyMustBeSpecified,
     /// An operation of the wider API that is not there.

@@ -26,7 +26,7 @@ pub fn check(
     Ok((params, parts))
 }
 
-/// What is not known is passed over, but a client that asks for less than all would take all for what it asked for.
+/// Refuses a parameter that was withdrawn: an unknown one is passed over, but a client that asks for less than all would take all for what it asked for.
 fn check_withdrawn(operation: &Operation, pairs: &[(String, String)]) -> Result<(), Error> {
     let given =
         |name: &&&str| pairs.iter().any(|(given, value)| given == **name && !value.is_empty());

@@ -56,7 +56,7 @@ impl SharedRows {
     }
 }
 
-/// What is kept of `id`, or else what is read of it now.
+/// The row that is kept of `id`, or else the one that is read of it now.
 fn once<T: Clone>(
     kept: &mut HashMap<String, T>,
     id: &String,
