@@ -137,7 +137,8 @@ impl Pointer {
         let width = widths.of(browser, grip.tab);
         let before = held.iter().take_while(|tab| **tab != grip.tab).count();
         let dragged = DraggedTabs::of(browser, (window, widths), held, grip.home_group);
-        let Some(dragged) = dragged.filter(|dragged| held.len() == 1 || !dragged.is_mixed()) else {
+        let Some(dragged) = dragged.filter(|dragged| held.len() == 1 || !dragged.has_pinned())
+        else {
             let way = self.x - grip.from_x;
             let way_over = over_header(browser, window, grip.from_index, way);
             let to = dragged_to(grip.from_index, way_over, width);
@@ -145,9 +146,9 @@ impl Pointer {
         };
         let left = self.x - window.bounds.left - grip.offset_at(width) - dragged.way_to(grip.tab);
         let left = left.max(STRIP_LEFT);
-        let index = dragged.index(left);
         // The browser asks for the group before it draws them where they are now, but for the first time.
         let drawn_left = grip.drawn_left.unwrap_or(left);
+        let index = dragged.index(left, drawn_left);
         let group = dragged.group(index, drawn_left);
         if let Some(grip) = &mut self.grip {
             grip.drawn_left = Some(left);

@@ -86,7 +86,7 @@ impl Pointer {
         else {
             return Ok(());
         };
-        let index = dragged.by_header().index(left);
+        let index = dragged.by_header().index(left, left);
         browser.move_group(&group, group.window, index).map(drop)
     }
 

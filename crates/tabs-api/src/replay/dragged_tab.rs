@@ -95,7 +95,8 @@ impl<'b> DraggedTabs<'b> {
     }
 
     /// The index that the first of them comes to with its left edge at a place: the one at which it would stand nearest to that.
-    pub(super) fn index(&self, left: i64) -> usize {
+    /// The browser drew it at `drawn_left` before.
+    pub(super) fn index(&self, left: i64, drawn_left: i64) -> usize {
         let strips = self.browser.strips();
         let is_pinned = self.is_pinned();
         let may_stand = |index: &usize| {
@@ -107,21 +108,25 @@ impl<'b> DraggedTabs<'b> {
         let indices = (0..=self.others.tabs.len()).filter(may_stand);
         // Half way between two places tabs go on, and a header does not.
         let distance = |index: &usize| {
-            ((self.place(*index) - left).abs(), (*index == self.from) != self.is_by_header)
+            let way = (self.place(*index, drawn_left) - left).abs();
+            (way, (*index == self.from) != self.is_by_header)
         };
         indices.min_by_key(distance).unwrap_or(self.from)
     }
 
-    /// The left edge of the first of them at an index: behind the header of its group where it is the first of that too, but not where it was so from
-    /// the start.
-    fn place(&self, index: usize) -> i64 {
+    /// The left edge of the first of them at an index: behind the header of a group that they become the first of there, and of their own, but not where
+    /// they were so from the start.
+    fn place(&self, index: usize, drawn_left: i64) -> i64 {
         let first = self.tabs.first().copied();
-        let is_first = first
-            .is_some_and(|first| begins_whole_group(self.browser, self.tabs, first))
-            || self.own.is_some()
-                && (index != self.from || self.has_joined)
-                && self.right_group(index) == self.own
-                && self.left_group(index) != self.own;
+        let (before, behind) = (self.left_group(index), self.right_group(index));
+        let becomes_first = || match behind {
+            None => false,
+            _ if behind == before => false,
+            _ if behind == self.own => index != self.from || self.has_joined,
+            _ => index != self.from && self.group(index, drawn_left) == behind,
+        };
+        let brings_header = |first| begins_whole_group(self.browser, self.tabs, first);
+        let is_first = first.is_some_and(brings_header) || becomes_first();
         self.edge(index) + if is_first { HEADER_WIDTH } else { 0 }
     }
 
@@ -171,14 +176,16 @@ impl<'b> DraggedTabs<'b> {
     }
 
     /// True if pinned tabs are among them.
-    pub(super) fn is_mixed(&self) -> bool {
+    pub(super) fn has_pinned(&self) -> bool {
         self.tabs.iter().any(|tab| self.browser.tab(*tab).is_ok_and(|tab| tab.pinned))
     }
 }
 
 /// True for the first tab of a group whose tabs are all among these.
 fn begins_whole_group(browser: &Browser, tabs: &[TabId], tab: TabId) -> bool {
+    let strips = browser.strips();
     let group = browser.tab(tab).ok().and_then(|tab| tab.group);
-    let members = group.map(|group| browser.strips().members(group)).unwrap_or_default();
-    members.first() == Some(&tab) && members.iter().all(|member| tabs.contains(member))
+    group.is_some_and(|group| {
+        strips.members(group).first() == Some(&tab) && strips.all_among(group, tabs)
+    })
 }

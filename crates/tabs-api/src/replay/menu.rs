@@ -105,7 +105,6 @@ pub(super) fn is_asked(browser: &Browser, tab: TabId, entry: MenuEntry) -> bool 
 
 /// True if all tabs of a group are among these.
 pub(super) fn takes_whole_group(browser: &Browser, tabs: &[TabId]) -> bool {
-    let groups = tabs.iter().filter_map(|tab| browser.tab(*tab).ok()?.group);
-    let mut groups = groups.map(|group| browser.strips().members(group));
-    groups.any(|members| members.iter().all(|tab| tabs.contains(tab)))
+    let mut groups = tabs.iter().filter_map(|tab| browser.tab(*tab).ok()?.group);
+    groups.any(|group| browser.strips().all_among(group, tabs))
 }

@@ -47,8 +47,8 @@ impl Browser {
         let mut left = tabs.to_vec();
         for id in tabs.iter().rev() {
             let group = self.strips.tab(*id).and_then(|tab| tab.group);
-            let members = group.map(|group| self.strips.members(group)).unwrap_or_default();
-            if !members.is_empty() && members.iter().all(|member| tabs.contains(member)) {
+            if let Some(group) = group.filter(|group| self.strips.all_among(*group, tabs)) {
+                let members = self.strips.members(group);
                 left.retain(|tab| !members.contains(tab));
                 members.iter().try_for_each(|tab| self.remember_tab(*tab))?;
                 self.close_remembered(&members)?;

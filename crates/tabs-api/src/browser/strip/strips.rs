@@ -139,6 +139,12 @@ impl Strips {
         strip.iter().filter(is_member).copied().collect()
     }
 
+    /// True if all tabs of a group are among these.
+    pub(crate) fn all_among(&self, group: GroupId, tabs: &[TabId]) -> bool {
+        let members = self.members(group);
+        !members.is_empty() && members.iter().all(|member| tabs.contains(member))
+    }
+
     /// True if a tab stands in a group whose tabs are hidden.
     pub(crate) fn is_hidden(&self, tab: &Tab) -> bool {
         let group = tab.group.and_then(|group| self.group(group));

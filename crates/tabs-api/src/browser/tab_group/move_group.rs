@@ -30,15 +30,8 @@ impl Browser {
         target: WindowId,
         index: usize,
     ) -> Result<Group, Error> {
+        let at = self.place_of_group(group, target, index)?;
         let members = self.strips.members(group.id);
-        let without = self.window(target)?.without(&members);
-        let at = index.min(without.tabs.len());
-        if self.strips.clamped(&without, false, at) != at {
-            return Err(Error::GroupAmongPinned);
-        }
-        if self.strips.group_around(&without, at).is_some() {
-            return Err(Error::GroupInGroup);
-        }
         if target == group.window {
             let first =
                 members.first().and_then(|first| self.strips.window(target)?.index_of(*first));
@@ -50,6 +43,27 @@ impl Browser {
         }
         let taken = self.take_out_group(group)?;
         self.settle_group(taken, target, at)
+    }
+
+    /// The index that the first tab of a group would come to in a window.
+    ///
+    /// # Errors
+    /// In this order: the window is not there, pinned tabs stand behind the index, another group lies around it.
+    pub(in crate::browser) fn place_of_group(
+        &self,
+        group: &Group,
+        target: WindowId,
+        index: usize,
+    ) -> Result<usize, Error> {
+        let without = self.window(target)?.without(&self.strips.members(group.id));
+        let at = index.min(without.tabs.len());
+        if self.strips.clamped(&without, false, at) != at {
+            return Err(Error::GroupAmongPinned);
+        }
+        if self.strips.group_around(&without, at).is_some() {
+            return Err(Error::GroupInGroup);
+        }
+        Ok(at)
     }
 
     /// Takes a group out of its window, as one: all leave before the source tells who is active there now.

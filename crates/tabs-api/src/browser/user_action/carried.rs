@@ -25,9 +25,8 @@ impl Browser {
             if gone.contains(tab) {
                 continue;
             }
-            let group = self.tab(*tab)?.group.filter(|group| {
-                self.strips().members(*group).iter().all(|member| tabs.contains(member))
-            });
+            let group = self.tab(*tab)?.group;
+            let group = group.filter(|group| self.strips().all_among(*group, tabs));
             carried.push(match group {
                 Some(group) => {
                     let group = self.group(group.0)?.clone();

@@ -157,24 +157,42 @@ impl Browser {
         to: usize,
         groups: Vec<Option<GroupId>>,
     ) -> Result<(), Error> {
-        let Some(first) = tabs.first() else { return Ok(()) };
-        let from = self.window(self.tab(*first)?.window)?.index_of(*first);
-        // To the right each of them goes to where the last one ends, and is pushed back by those behind it.
-        let goes_right = from.is_some_and(|from| from < to);
-        let end = goes_right.then(|| to + tabs.len().saturating_sub(1));
-        let mut left = BTreeSet::new();
-        for ((to, id), group) in (to..).zip(tabs).zip(groups) {
-            let own = std::mem::replace(&mut self.tab_mut(*id)?.group, group);
-            if own != group {
-                let group = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
-                let to = end.unwrap_or(to);
-                self.emit_updated_as_at(*id, to, Change { group, ..Change::default() })?;
-                left.extend(own);
+        let mut changes = Vec::new();
+        for ((to, tab), group) in (to..).zip(tabs).zip(groups) {
+            if self.tab(*tab)?.group != group {
+                changes.push((to, *tab, group));
             }
+        }
+        // To the right each goes to where the last one ends, and is pushed back by those behind it.
+        let last = changes.last().map(|(to, ..)| *to);
+        let end = if self.goes_right(tabs, to, changes.first())? { last } else { None };
+        let mut left = BTreeSet::new();
+        for (to, tab, group) in changes {
+            left.extend(std::mem::replace(&mut self.tab_mut(tab)?.group, group));
+            let group = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
+            let change = Change { group, ..Change::default() };
+            self.emit_updated_as_at(tab, end.unwrap_or(to), change)?;
         }
         self.move_side_by_side(tabs, to)?;
         left.into_iter().for_each(|group| self.drop_group_if_empty(group));
         Ok(())
+    }
+
+    /// True if tabs that stand side by side go to the right as they come to an index: also in place, out of a group before them, or into one behind.
+    fn goes_right(
+        &self,
+        tabs: &[TabId],
+        to: usize,
+        change: Option<&(usize, TabId, Option<GroupId>)>,
+    ) -> Result<bool, Error> {
+        let Some((first, (_, tab, group))) = tabs.first().zip(change) else { return Ok(false) };
+        let window = self.window(self.tab(*first)?.window)?;
+        let from = window.index_of(*first).ok_or(Error::NoTab(first.0))?;
+        let group_at = |index: usize| self.strips().group_at(window, index);
+        let leaves = self.tab(*tab)?.group;
+        let is_before = leaves.is_some() && from.checked_sub(1).and_then(group_at) == leaves;
+        let is_behind = group.is_some() && group_at(from + tabs.len()) == *group;
+        Ok(from < to || from == to && (is_before || is_behind))
     }
 
     /// The groups of tabs that are dragged to an index of a strip without them.
@@ -189,7 +207,7 @@ impl Browser {
             tabs.iter().map(|tab| Ok(self.tab(*tab)?.group)).collect::<Result<Vec<_>, Error>>()?;
         let is_one = owns.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
         let stays = |own: &GroupId| {
-            let is_whole = self.strips().members(*own).iter().all(|member| tabs.contains(member));
+            let is_whole = self.strips().all_among(*own, tabs);
             is_whole || is_one && self.strips().is_beside_group(without, index, *own)
         };
         Ok(owns.into_iter().map(|own| around.or_else(|| own.filter(stays))).collect())
@@ -198,10 +216,10 @@ impl Browser {
     /// Drags a group by its header within its strip, from where it is taken hold of to where it is let go.
     pub(super) fn drag_group(&mut self, id: GroupId, index: usize) -> Result<(), Error> {
         let group = self.group(id.0)?.clone();
+        self.place_of_group(&group, group.window, index)?;
         self.hold_group(id)?;
-        let moved = self.move_group(&group, group.window, index);
-        self.let_go_of_group(id, group.collapsed)?;
-        moved.map(drop)
+        self.move_group(&group, group.window, index)?;
+        self.let_go_of_group(id, group.collapsed)
     }
 
     /// Takes hold of a group by its header: its tabs are highlighted, one of them is in front, and it hides them.
@@ -218,11 +236,11 @@ impl Browser {
     /// Lets go of a group, which shows its tabs again unless it hid them before; the one in front alone stays highlighted.
     pub(crate) fn let_go_of_group(&mut self, id: GroupId, collapsed: bool) -> Result<(), Error> {
         self.show_collapsed(id, collapsed);
-        if let Some(active) = self.window(self.group(id.0)?.window)?.active {
-            self.select(active, BTreeSet::from([active]))?;
-        }
+        let window = self.group(id.0).and_then(|group| self.window(group.window));
+        let active = window.ok().and_then(|window| window.active);
+        let told = active.map_or(Ok(()), |active| self.select(active, BTreeSet::from([active])));
         self.held_group = None;
-        Ok(())
+        told
     }
 
     /// Shows a group with its tabs hidden, or not, where that is another state than before.

@@ -55,8 +55,7 @@ impl Browser {
         to: usize,
         group: Option<GroupId>,
     ) -> Result<(), Error> {
-        let is_whole =
-            |group: &GroupId| self.strips().members(*group).iter().all(|tab| tabs.contains(tab));
+        let is_whole = |group: &GroupId| self.strips().all_among(*group, tabs);
         let kept = |tab: &TabId| Ok(group.or(self.tab(*tab)?.group.filter(is_whole)));
         let groups = tabs.iter().map(kept).collect::<Result<Vec<_>, Error>>()?;
         self.move_into_groups(tabs, to, groups)

@@ -361,6 +361,23 @@ mod tests {
     }
 
     #[test]
+    fn a_group_that_cannot_go_where_it_is_dragged_to_stays_as_it_is_and_tells_nothing() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let window = browser.strips.windows().next().unwrap().id;
+        let pinned = TabId(first_tab(&browser));
+        act(&mut browser, json!({ "type": "pin", "tabId": pinned.0, "pinned": true })).unwrap();
+        act(&mut browser, json!({ "type": "newTab", "windowId": window.0 })).unwrap();
+        let other = browser.window(window).unwrap().tabs.last().copied().unwrap();
+        let group = browser.group_tabs(&[other], window, None).unwrap();
+        act(&mut browser, json!({ "type": "activate", "tabId": pinned.0 })).unwrap();
+        while browser.poll_event().is_some() {}
+        let drag = json!({ "type": "dragGroup", "groupId": group.0, "index": 0 });
+        assert_eq!(act(&mut browser, drag), Err(Error::GroupAmongPinned));
+        assert!(browser.poll_event().is_none());
+        assert!(browser.is_active(pinned));
+    }
+
+    #[test]
     fn an_unknown_action_or_property_is_refused() {
         assert!(serde_json::from_value::<UserAction>(json!({ "type": "explode" })).is_err());
         assert!(
