@@ -21,7 +21,8 @@ impl Pointer {
             from: (self.x, self.y),
             offset: self.within(window).0 - left,
             home: (window.id, home_index),
-            selection: (window.active?, window.highlighted.clone()),
+            former: (window.active?, window.index_of(window.active?)?),
+            highlighted: window.highlighted.clone(),
             was_collapsed: browser.strips().group(group)?.collapsed,
             is_dragging: false,
             hold: self.within(window),
@@ -66,7 +67,8 @@ impl Pointer {
         }
         if is_out {
             grip.is_out = true;
-            let (former, _) = grip.selection;
+            let members = browser.strips().members(grip.group).into_iter().collect();
+            let former = (grip.highlighted != members).then_some(grip.former);
             let own = browser.drag_group_out(grip.group, former)?;
             return carry(browser, own, (self.x, self.y), (place, grip.hold));
         }
@@ -105,7 +107,8 @@ impl Pointer {
             return Ok(());
         }
         let group = browser.group(grip.group.0)?.clone();
-        let ((home, index), (active, highlighted)) = (grip.home, grip.selection.clone());
+        let ((home, index), (active, _)) = (grip.home, grip.former);
+        let highlighted = grip.highlighted.clone();
         act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
         if group.window != home {
             browser.give_group_back(grip.group, grip.home, grip.was_collapsed)?;

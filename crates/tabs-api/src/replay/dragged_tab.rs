@@ -145,8 +145,8 @@ impl<'b> DraggedTabs<'b> {
     }
 
     /// The group that they are of at an index, with the left edge of the first of them at a place: between two tabs of one it is theirs. At the edge
-    /// of one they join that once they lean over it by a quarter of a tab's width, and stay in it until they no longer touch it. A group that they
-    /// are all of stays with them where no other takes them.
+    /// of one they join that once they lean over it by a quarter of a tab's width, and stay in it until they no longer touch it, but not where they are
+    /// all of a group, which goes with them.
     pub(super) fn group(&self, index: usize, left: i64) -> Option<GroupId> {
         let strips = self.browser.strips();
         if self.is_pinned() || self.stays_outside {
@@ -157,6 +157,9 @@ impl<'b> DraggedTabs<'b> {
         if before == behind {
             return before.or(whole);
         }
+        if whole.is_some() {
+            return whole;
+        }
         let edge = self.edge(index);
         let is_own = |group: Option<GroupId>| group.is_some() && group == self.own;
         let joins = edge - if is_own(before) { 0 } else { self.lean };
@@ -166,7 +169,7 @@ impl<'b> DraggedTabs<'b> {
         let of_left = before.filter(|group| is_open(group) && left <= joins);
         let joins = edge + if keeps { 0 } else { self.lean };
         let of_right = behind.filter(|group| is_open(group) && left >= joins);
-        of_left.or(of_right).or(whole)
+        of_left.or(of_right)
     }
 
     /// True if the first of them is pinned, as they all are then.

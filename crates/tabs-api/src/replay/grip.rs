@@ -57,8 +57,10 @@ pub(super) struct HeaderGrip {
     pub(super) offset: i64,
     /// The window then, and the index of the first tab of the group there.
     pub(super) home: (WindowId, usize),
-    /// The active tab and the highlighted ones of the window then.
-    pub(super) selection: (TabId, BTreeSet<TabId>),
+    /// The active tab of the window then, and its index.
+    pub(super) former: (TabId, usize),
+    /// The highlighted tabs of the window then.
+    pub(super) highlighted: BTreeSet<TabId>,
     /// True if the group hid its tabs before it was taken hold of.
     pub(super) was_collapsed: bool,
     pub(super) is_dragging: bool,

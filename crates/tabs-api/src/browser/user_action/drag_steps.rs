@@ -17,6 +17,16 @@ impl Browser {
         home: WindowId,
     ) -> Result<(), Error> {
         for (tab, index, group) in homes {
+            let state = self.tab(*tab)?;
+            // It came back with its group.
+            if state.window == home {
+                continue;
+            }
+            let own = state.group.filter(|own| *group == Some(*own));
+            if let Some(group) = own.and_then(|own| self.strips().group(own)) {
+                self.give_group_back(group.id, (home, *index), group.collapsed)?;
+                continue;
+            }
             let view = self.view(*tab).ok_or(Error::NoTab(tab.0))?;
             let group = group.filter(|group| {
                 self.strips().group(*group).is_some_and(|group| group.window == home)
@@ -61,9 +71,13 @@ impl Browser {
         self.move_into_groups(tabs, to, groups)
     }
 
-    /// Drags a group that is held out of its strip, into a window of its own. The tab that was active before it was taken hold of is so again at first, and
-    /// then the one that takes the place of its own.
-    pub(crate) fn drag_group_out(&mut self, id: GroupId, former: TabId) -> Result<WindowId, Error> {
+    /// Drags a group that is held out of its strip, into a window of its own. Where taking hold of it changed what was highlighted, `former` is the tab that
+    /// was active, and its index: the one that stands there now is active at first, then that one, and then the one that takes the place of the group.
+    pub(crate) fn drag_group_out(
+        &mut self,
+        id: GroupId,
+        former: Option<(TabId, usize)>,
+    ) -> Result<WindowId, Error> {
         let source = self.group(id.0)?.window;
         let incognito = self.window(source)?.incognito;
         let target = self.open_window(WindowKind::Normal, incognito, WindowPlacement::default())?;
@@ -72,14 +86,17 @@ impl Browser {
         let window = self.window(source)?;
         let first = members.first().and_then(|first| window.index_of(*first)).unwrap_or_default();
         let next = self.strips().successor(window, first..first + members.len(), None);
-        if !members.contains(&former) {
-            self.window_mut(source)?.highlighted.insert(former);
+        let is_other = |tab: &TabId| !members.contains(tab);
+        let shown = former.and_then(|(_, index)| window.tabs.get(index)).copied().filter(is_other);
+        let former = former.map(|(tab, _)| tab).filter(is_other);
+        if let Some(shown) = shown {
+            self.window_mut(source)?.highlighted.insert(shown);
             self.expand_around_highlighted(source, &[])?;
             self.emit_highlighted(source);
         }
         let carried = self.take_along(&members)?;
-        if let Some(next) = next {
-            self.activate(next)?;
+        for tab in former.into_iter().chain(next) {
+            self.activate(tab)?;
         }
         self.settle_in(carried, target)?;
         self.hold_group(id)?;
