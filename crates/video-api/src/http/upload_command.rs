@@ -54,8 +54,11 @@ pub(super) fn declared(request: &ApiRequest, what: Declared) -> Option<&str> {
         ],
     };
     let stated = names.into_iter().find_map(|name| request.header(name));
-    // The fetcher of Apple's systems says so of a stream whose length it does not know.
-    stated.filter(|value| *value != "-1")
+    match what {
+        Declared::ContentType => stated,
+        // The fetcher of Apple's systems says so of a stream whose length it does not know.
+        Declared::ContentLength => stated.filter(|value| *value != "-1"),
+    }
 }
 
 /// The protocol that a request names in a header.

@@ -151,31 +151,11 @@ impl Code {
     }
 }
 
-/// Each byte of seven bits with its parity: a table, since counting bits is slow where the processor is not known to do it.
-const WITH_PARITY: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut byte: u8 = 0;
-    while byte < 128 {
-        #[expect(
-            clippy::indexing_slicing,
-            reason = "the compiler runs it, and the loop ends at the table's length"
-        )]
-        {
-            table[byte as usize] =
-                if byte.count_ones().is_multiple_of(2) { byte | 0x80 } else { byte };
-        }
-        byte += 1;
-    }
-    table
-};
-
 /// A byte of seven bits with the bit above that makes the number of ones odd.
 pub(super) const fn with_parity(byte: u8) -> u8 {
-    if byte < 128 {
-        #[expect(clippy::indexing_slicing, reason = "a table of all that are smaller")]
-        return WITH_PARITY[byte as usize];
-    }
-    byte
+    // Counting bits is slow where the processor is not known to do it: 6996 has the parity of each half byte.
+    let half = (byte ^ byte >> 4) & 0xf;
+    if 0x6996_u16 >> half & 1 == 1 { byte } else { byte | 0x80 }
 }
 
 #[cfg(test)]
@@ -203,6 +183,14 @@ mod tests {
             }
             let italics = Pen { italic: true, ..Pen::default() };
             assert_eq!(of(preamble_pen(row, italics)), Code::Preamble(row, 0, italics));
+        }
+    }
+
+    #[test]
+    fn each_byte_is_sent_with_an_odd_number_of_ones() {
+        for byte in 0..128 {
+            let sent = with_parity(byte);
+            assert_eq!((sent & 0x7f, sent.count_ones() % 2), (byte, 1));
         }
     }
 
