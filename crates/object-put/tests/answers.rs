@@ -277,6 +277,8 @@ async fn a_checksum_is_asked_for_by_one_word_alone() {
     }
     let draft = Draft::new("GET", "/bkt/absent", b"").with("x-store-checksum-mode", "DISABLED");
     refused(&world.send(&draft).await, 400, "InvalidRequest");
+    let draft = Draft { method: "HEAD", ..draft };
+    assert_eq!(world.send(&draft).await.status, 400, "before anything is looked for");
 }
 
 #[tokio::test]

@@ -134,10 +134,10 @@ fn check_preconditions(
 /// an archived object; `InvalidRange`, `InvalidPartNumber`.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     WantedBytes::check(call)?;
-    wants_checksum(call)?;
+    let wants_checksum = wants_checksum(call)?;
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
-    let mut reply = answer(call, tx, object, data)?;
+    let mut reply = answer(call, tx, object, data, wants_checksum)?;
     if reply.status == 304 {
         return Ok(reply);
     }
@@ -160,11 +160,12 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `HeadObject`: as GetObject, without the body. Archived objects have a head.
 ///
 /// # Errors
-/// Those of [`WantedBytes::check`], of [`find`] and of the conditions.
+/// Those of [`WantedBytes::check`], of [`find`] and of the conditions; `InvalidRequest` for a checksum mode that is none.
 pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     WantedBytes::check(call)?;
+    let wants_checksum = wants_checksum(call)?;
     let found = find(call, tx)?;
-    answer(call, tx, &found.version, found.data()?)
+    answer(call, tx, &found.version, found.data()?, wants_checksum)
 }
 
 /// Tells whether a request asks for the checksum.
@@ -194,6 +195,7 @@ fn answer(
     tx: &mut Tx<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
+    wants_checksum: bool,
 ) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
     encryption::refuse_choice(call.fields)?;
@@ -238,7 +240,6 @@ fn answer(
         let text = format!("bytes {}-{}/{}", wanted.bytes.start, wanted.bytes.end - 1, data.size);
         reply = reply.with("content-range", text);
     }
-    let wants_checksum = wants_checksum(call)?;
     if wants_checksum && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
         encryption::check_kms(call.caller, &["kms:Decrypt"])?;
     }
