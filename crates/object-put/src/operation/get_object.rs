@@ -366,18 +366,11 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
 pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
-    let sent = call.fields.get(NAME)?;
+    const NO_NAMES: &str = "The x-store-object-attributes header specifying the attributes to be retrieved is either missing or empty";
+    let sent = call.fields.get(NAME)?.filter(|sent| !is_commas(sent));
+    let sent = sent.ok_or_else(|| Error::request(NO_NAMES))?;
     // As the real service reads it: nothing between two commas is a name, nothing behind the last one is none.
-    let names = sent.as_deref().map(|sent| match sent {
-        "" => vec![""],
-        sent => sent.trim_end_matches(',').split(',').map(str::trim).collect(),
-    });
-    let names = names.unwrap_or_default();
-    if names.is_empty() || sent.as_deref().is_some_and(is_commas) {
-        return Err(Error::request(
-            "The x-store-object-attributes header specifying the attributes to be retrieved is either missing or empty",
-        ));
-    }
+    let names: Vec<_> = sent.trim_end_matches(',').split(',').map(str::trim).collect();
     if let Some(name) = names.iter().find(|name| !KNOWN.contains(name)) {
         return Err(Error::argument(NAME, Some(name), "Invalid attribute name specified."));
     }
