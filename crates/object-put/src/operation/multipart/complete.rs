@@ -19,6 +19,7 @@ use crate::operation::multipart::encrypted;
 use crate::operation::multipart::part_document::{NamedPart, PartDocument};
 use crate::operation::put_object::random_tag;
 use crate::operation::request_payer;
+use crate::operation::subresource::UPLOAD;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
@@ -85,7 +86,7 @@ impl Completion {
         tx: &mut Tx<'_>,
     ) -> Result<Decision, Error> {
         let (bucket, key) = (call.bucket()?, call.key()?);
-        let name = call.query.get("uploadId").unwrap_or_default();
+        let name = call.query.get(UPLOAD).unwrap_or_default();
         let upload = match open_upload::find(tx, bucket.id, key, name) {
             Err(missing @ Error::NoSuchUpload { .. }) => {
                 let answered = answered_before(call, name, document, tx)?;

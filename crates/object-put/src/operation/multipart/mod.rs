@@ -18,13 +18,12 @@ use crate::auth::acl::user_fields;
 use crate::error::Error;
 use crate::operation::ReadCall;
 use crate::operation::encryption::EncryptedObject;
+use crate::operation::subresource::UPLOAD;
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::Bucket;
 use crate::store::open_upload;
 use crate::store::part_list::PARTS_MAX;
 use crate::store::upload::Upload;
-
-const UPLOAD: &str = "uploadId";
 
 /// The upload that a request names.
 ///
