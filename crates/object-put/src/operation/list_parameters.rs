@@ -91,8 +91,8 @@ pub fn whole(name: &'static str, text: Option<&str>) -> Result<Option<i32>, Erro
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
-    let is_signed = !text.starts_with('+');
-    match text.parse().ok().filter(|_| is_signed) {
+    let has_plus = text.starts_with('+');
+    match text.parse().ok().filter(|_| !has_plus) {
         Some(number) => Ok(Some(number)),
         None => Err(Error::argument(
             name,
