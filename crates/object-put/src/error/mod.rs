@@ -69,7 +69,7 @@ pub enum Error {
     MethodNotAllowed {
         /// The method of the request.
         method: String,
-        /// The kind of what it names: SERVICE, BUCKET, OBJECT, or the real service's word for a part of these.
+        /// The kind of what it names: SERVICE, BUCKET, OBJECT, or the real service's word for a sub-resource of these.
         resource: &'static str,
         /// The methods that it takes, comma-separated; `None` where they hang on more than what is named.
         allowed: Option<String>,

@@ -26,7 +26,7 @@ const TAKEN: &[(&[&str], &[&str])] = &[
 const VERSION: &str = "versionId";
 const WEBSITE: &str = "website";
 
-/// Refuses what names two parts of a bucket or an object at once, in the order of their letters, and the number of a part where no key stands,
+/// Refuses what names two sub-resources at once, in the order of their letters, and the number of a part where no key stands,
 /// both as in the real service.
 ///
 /// # Errors
@@ -37,7 +37,7 @@ pub fn check_selectors(method: &str, target: Target, query: &Query) -> Result<()
         return Ok(());
     }
     let mut chosen: BTreeSet<_> =
-        Subresource::all_named(target, query).map(|part| part.parameter).collect();
+        Subresource::all_named(target, query).map(|own| own.parameter).collect();
     if query.has(NUMBER) && !query.has(UPLOAD) && (target == Target::Bucket || !chosen.is_empty()) {
         chosen.insert(NUMBER);
     }

@@ -22,18 +22,19 @@ pub fn route(
     query: &Query,
 ) -> Result<&'static Operation, Error> {
     // A browser's question is about the request that it will send.
-    let part = Subresource::all_named(target, query).next().filter(|_| method != "OPTIONS");
-    if let Some(part) = part {
-        check_method(part, method, target)?;
+    let subresource = Subresource::all_named(target, query).next().filter(|_| method != "OPTIONS");
+    if let Some(subresource) = subresource {
+        check_method(subresource, method, target)?;
     }
     let at = |place| {
         OPERATIONS.iter().find(|row| {
-            is_meant(row, method, place, fields, query) && part.is_none_or(|part| part.is_of(row))
+            is_meant(row, method, place, fields, query)
+                && subresource.is_none_or(|subresource| subresource.is_of(row))
         })
     };
-    let of_bucket = || part.filter(|_| method == "GET").and_then(|_| at(Target::Bucket));
-    at(target).or_else(of_bucket).ok_or_else(|| match part {
-        Some(part) => part.misplaced(target),
+    let of_bucket = || subresource.filter(|_| method == "GET").and_then(|_| at(Target::Bucket));
+    at(target).or_else(of_bucket).ok_or_else(|| match subresource {
+        Some(subresource) => subresource.misplaced(target),
         None => Error::MethodNotAllowed {
             method: method.to_owned(),
             resource: target.name(),
@@ -44,12 +45,12 @@ pub fn route(
     })
 }
 
-/// Checks that a part of a bucket or an object takes a method, and tells those that it takes.
-fn check_method(part: &Subresource, method: &str, target: Target) -> Result<(), Error> {
-    let resource = part.word(target);
+/// Checks that a sub-resource takes a method, and tells those that it takes.
+fn check_method(subresource: &Subresource, method: &str, target: Target) -> Result<(), Error> {
+    let resource = subresource.word(target);
     let own = || {
-        let rows = OPERATIONS.iter().filter(|row| part.is_of(row));
-        rows.filter(|row| part.word(row.target) == resource)
+        let rows = OPERATIONS.iter().filter(|row| subresource.is_of(row));
+        rows.filter(|row| subresource.word(row.target) == resource)
     };
     match own().any(|row| row.method == method) {
         true => Ok(()),

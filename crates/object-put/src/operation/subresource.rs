@@ -1,4 +1,4 @@
-//! Parts of buckets and objects, each by the parameter that names it: at which paths it stands, which methods it takes, and the real service's
+//! Sub-resources of buckets and objects, each by the parameter that names it: at which paths it stands, which methods it takes, and the real service's
 //! word for it. All of it is as measured there.
 
 use crate::error::Error;
@@ -6,12 +6,12 @@ use crate::operation::Operation;
 use crate::request::location::Target;
 use crate::request::query::Query;
 
-/// The number of a part of an upload: beside the upload it names that part.
+/// The number of a part: beside the upload that it belongs to it names that part, alone one of a whole object.
 pub const NUMBER: &str = "partNumber";
 /// The upload in parts.
 pub const UPLOAD: &str = "uploadId";
 
-/// A part of a bucket or an object.
+/// A sub-resource of a bucket or an object.
 #[derive(Debug)]
 pub struct Subresource {
     /// The parameter that names it.
@@ -21,7 +21,7 @@ pub struct Subresource {
 }
 
 /// A row: the parameter, and the words for what it names behind a bucket and behind a key. A path without a word passes it over.
-const fn part(
+const fn row(
     parameter: &'static str,
     of_bucket: &'static str,
     of_key: &'static str,
@@ -30,52 +30,52 @@ const fn part(
 }
 
 /// All of them. What is a bucket's alone and has the same word behind a key is the bucket's there too, whatever the key.
-#[rustfmt::skip] // A table: one part a line.
+#[rustfmt::skip] // A table: one sub-resource a line.
 pub static SUBRESOURCES: &[Subresource] = &[
-    part(NUMBER, "PART", "PART"),
-    part("abac", "BUCKET_ABAC", ""),
-    part("accelerate", "ACCELERATE", "ACCELERATE"),
-    part("acl", "ACL", "ACL"),
-    part("analytics", "ANALYTICS", ""),
-    part("annotation", "", "OBJECT_ANNOTATIONS"),
-    part("attributes", "", "OBJECT_ATTRIBUTES"),
-    part("cors", "CORS", "CORS"),
-    part("delete", "MULTI_OBJECT_DELETE", "MULTI_OBJECT_DELETE"),
-    part("encryption", "ENCRYPTION", "OBJECT_ENCRYPTION"),
-    part("intelligent-tiering", "INTELLIGENT_TIERING", ""),
-    part("inventory", "INVENTORY", "INVENTORY"),
-    part("legal-hold", "", "OBJECT_LOCK_LEGALHOLD"),
-    part("lifecycle", "LIFECYCLE", "LIFECYCLE"),
-    part("location", "LOCATION", "LOCATION"),
-    part("logging", "LOGGING_STATUS", "LOGGING_STATUS"),
-    part("metadataAnnotationTable", "BUCKET_METADATA_ANNOTATION_TABLE_CONFIGURATION", ""),
-    part("metadataConfiguration", "BUCKET_METADATA_CONFIGURATION", ""),
-    part("metadataInventoryTable", "BUCKET_METADATA_INVENTORY_TABLE_CONFIGURATION", ""),
-    part("metadataJournalTable", "BUCKET_METADATA_JOURNAL_TABLE_CONFIGURATION", ""),
-    part("metadataTable", "BUCKET_METADATA_TABLE_CONFIGURATION", ""),
-    part("metrics", "METRICS", ""),
-    part("notification", "NOTIFICATION", "NOTIFICATION"),
-    part("object-lock", "OBJECT_LOCK_CONFIGURATION", ""),
-    part("ownershipControls", "OWNERSHIP_CONTROLS", ""),
-    part("policy", "BUCKETPOLICY", "BUCKETPOLICY"),
-    part("policyStatus", "POLICY_STATUS", ""),
-    part("publicAccessBlock", "PUBLIC_ACCESS_BLOCK", ""),
-    part("replication", "REPLICATION", "REPLICATION"),
-    part("requestPayment", "REQUEST_PAYMENT", "REQUEST_PAYMENT"),
-    part("restore", "RESTORE", "RESTORE"),
-    part("retention", "", "OBJECT_LOCK_RETENTION"),
-    part("select", "", "SELECT"),
-    part("tagging", "TAGGING", "OBJECT_TAGGING"),
-    part("torrent", "TORRENT", "TORRENT"),
-    part(UPLOAD, "UPLOAD", "UPLOAD"),
-    part("uploads", "UPLOADS", "UPLOADS"),
-    part("versioning", "VERSIONING", "VERSIONING"),
-    part("versions", "BUCKETVERSIONS", "BUCKETVERSIONS"),
-    part("website", "WEBSITE", "WEBSITE"),
+    row(NUMBER, "PART", "PART"),
+    row("abac", "BUCKET_ABAC", ""),
+    row("accelerate", "ACCELERATE", "ACCELERATE"),
+    row("acl", "ACL", "ACL"),
+    row("analytics", "ANALYTICS", ""),
+    row("annotation", "", "OBJECT_ANNOTATIONS"),
+    row("attributes", "", "OBJECT_ATTRIBUTES"),
+    row("cors", "CORS", "CORS"),
+    row("delete", "MULTI_OBJECT_DELETE", "MULTI_OBJECT_DELETE"),
+    row("encryption", "ENCRYPTION", "OBJECT_ENCRYPTION"),
+    row("intelligent-tiering", "INTELLIGENT_TIERING", ""),
+    row("inventory", "INVENTORY", "INVENTORY"),
+    row("legal-hold", "", "OBJECT_LOCK_LEGALHOLD"),
+    row("lifecycle", "LIFECYCLE", "LIFECYCLE"),
+    row("location", "LOCATION", "LOCATION"),
+    row("logging", "LOGGING_STATUS", "LOGGING_STATUS"),
+    row("metadataAnnotationTable", "BUCKET_METADATA_ANNOTATION_TABLE_CONFIGURATION", ""),
+    row("metadataConfiguration", "BUCKET_METADATA_CONFIGURATION", ""),
+    row("metadataInventoryTable", "BUCKET_METADATA_INVENTORY_TABLE_CONFIGURATION", ""),
+    row("metadataJournalTable", "BUCKET_METADATA_JOURNAL_TABLE_CONFIGURATION", ""),
+    row("metadataTable", "BUCKET_METADATA_TABLE_CONFIGURATION", ""),
+    row("metrics", "METRICS", ""),
+    row("notification", "NOTIFICATION", "NOTIFICATION"),
+    row("object-lock", "OBJECT_LOCK_CONFIGURATION", ""),
+    row("ownershipControls", "OWNERSHIP_CONTROLS", ""),
+    row("policy", "BUCKETPOLICY", "BUCKETPOLICY"),
+    row("policyStatus", "POLICY_STATUS", ""),
+    row("publicAccessBlock", "PUBLIC_ACCESS_BLOCK", ""),
+    row("replication", "REPLICATION", "REPLICATION"),
+    row("requestPayment", "REQUEST_PAYMENT", "REQUEST_PAYMENT"),
+    row("restore", "RESTORE", "RESTORE"),
+    row("retention", "", "OBJECT_LOCK_RETENTION"),
+    row("select", "", "SELECT"),
+    row("tagging", "TAGGING", "OBJECT_TAGGING"),
+    row("torrent", "TORRENT", "TORRENT"),
+    row(UPLOAD, "UPLOAD", "UPLOAD"),
+    row("uploads", "UPLOADS", "UPLOADS"),
+    row("versioning", "VERSIONING", "VERSIONING"),
+    row("versions", "BUCKETVERSIONS", "BUCKETVERSIONS"),
+    row("website", "WEBSITE", "WEBSITE"),
 ];
 
 impl Subresource {
-    /// Those that the parameters of a request name. A number alone is one of GetObject's, and no part of anything.
+    /// Those that the parameters of a request name. A number without an upload is a parameter of GetObject, and names none.
     pub fn all_named(target: Target, query: &Query) -> impl Iterator<Item = &'static Self> {
         let (has_number, has_upload) = (query.has(NUMBER), query.has(UPLOAD));
         SUBRESOURCES.iter().filter(move |own| {
