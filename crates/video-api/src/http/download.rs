@@ -105,35 +105,39 @@ impl VideoApi {
     ) -> Result<Bytes, Error> {
         let to = conversion.to;
         let Some(translation) = conversion.translation.clone() else {
-            let track = self.read_track((content, bytes), conversion, &rules::FORMAT_NOT_CONVERTED);
-            return self.write_captions(track.await?, to).await;
+            // In one go: what one thread allocates, another frees more slowly.
+            let service = self.clone();
+            let convert = move || {
+                let refusal = &rules::FORMAT_NOT_CONVERTED;
+                let track = service.read_track((content, bytes), &conversion, refusal)?;
+                Ok(to.write(&track).into())
+            };
+            return self.run_blocking_bounded(convert).await;
         };
         let refusal = &rules::LANGUAGE_NOT_CONVERTED;
         let end = self.0.translations.end();
         let _turn = self.0.translations.turn(bytes, end).await?;
-        let mut track = self.read_track((content, bytes), conversion, refusal).await?;
+        let service = self.clone();
+        let read = move || service.read_track((content, bytes), &conversion, refusal);
+        let mut track = self.run_blocking_bounded(read).await?;
         let translated = timeout_at(end, self.translate(&mut track, &translation)).await;
         let late = || TranslateError::Unreachable("it did not translate the track in time".into());
         translated.unwrap_or_else(|_| Err(late())).map_err(|error| {
             tracing::warn!(%error, from = translation.from, to = translation.to, "captions are not translated");
             Error::Rule(refusal)
         })?;
-        self.write_captions(track, to).await
+        self.run_blocking_bounded(move || Ok(to.write(&track).into())).await
     }
 
-    /// The track that a conversion starts from.
-    async fn read_track(
+    /// The track that a conversion starts from. Blocks.
+    fn read_track(
         &self,
         (content, bytes): (Content, u64),
-        conversion: Conversion,
+        conversion: &Conversion,
         refusal: &'static Rule,
     ) -> Result<Track, Error> {
-        let service = self.clone();
-        self.run_blocking_bounded(move || {
-            let file = service.read_whole(content, bytes)?;
-            captions::read(&file, &conversion).map_err(|_| Error::Rule(refusal))
-        })
-        .await
+        let file = self.read_whole(content, bytes)?;
+        captions::read(&file, conversion).map_err(|_| Error::Rule(refusal))
     }
 
     /// Asks the translator for the texts of a track, batch by batch.
@@ -150,14 +154,6 @@ impl VideoApi {
             translations.extend(batch.into_iter().zip(texts));
         }
         translation::apply(track, &translations)
-    }
-
-    async fn write_captions(
-        &self,
-        track: Track,
-        to: crate::caption::Format,
-    ) -> Result<Bytes, Error> {
-        self.run_blocking_bounded(move || Ok(to.write(&track).into())).await
     }
 
     /// A whole file. Blocks.

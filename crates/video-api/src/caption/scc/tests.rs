@@ -102,6 +102,37 @@ fn an_erasure_goes_between_the_pairs_of_the_next_caption() {
 }
 
 #[test]
+fn wherever_an_erasure_falls_each_frame_has_one_pair_and_each_control_pair_its_repetition() {
+    let text = "♪ a line of ♪♪ notes\nand ® another";
+    let next = cue(10_000, 12_000, text);
+    let alone = words(&write(&Track::of_cues(vec![next.clone()]))).len();
+    for end in (8_000..9_930).step_by(11) {
+        let file = write(&Track::of_cues(vec![cue(6_000, end, "first"), next.clone()]));
+        let mut sent: Vec<(u64, &str)> = Vec::new();
+        for line in file.lines().skip(1).filter(|line| !line.is_empty()) {
+            let (start, words) = line.split_once('\t').unwrap();
+            let start = timecode::Timecode::parse(start).unwrap();
+            sent.extend((start..).zip(words.split(' ')));
+        }
+        assert!(sent.windows(2).all(|two| two[0].0 < two[1].0), "{end}: {file}");
+        let mut rest = sent.as_slice();
+        while let [(frame, word), after @ ..] = rest {
+            rest = after;
+            if word.starts_with(['1', '9']) {
+                let [second, after @ ..] = after else { panic!("{end}: {file}") };
+                assert_eq!(*second, (frame + 1, *word), "{end}: {file}");
+                rest = after;
+            }
+        }
+        let (shown, erased) = (sent.iter().filter(|(_, word)| *word == "942f").count(), "942c");
+        assert_eq!((shown, sent.iter().filter(|(_, word)| *word == erased).count()), (4, 4));
+        assert!(sent.len() > alone);
+        let again = read(&file).unwrap();
+        assert!(again.cues[1].start.millis().abs_diff(10_000) <= 17, "{end}: {file}");
+    }
+}
+
+#[test]
 fn italics_underline_and_colours_change_between_words() {
     let mut text = TextBuilder::default();
     text.push_str("a ");

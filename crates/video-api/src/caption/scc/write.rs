@@ -15,13 +15,12 @@ use super::timecode::{Timecode, frames_of};
 
 /// Frames of a control pair and its repetition.
 const DOUBLED: u64 = 2;
-/// Bytes of a pair as it is written, with the blank before it.
-const PAIR_BYTES: usize = 5;
 /// A byte that says nothing.
 const PAD: u8 = 0x80;
 
-/// The two bytes of one frame. A control pair stands twice, in two frames that follow each other.
-type Pair = [u8; 2];
+/// The two bytes of one frame as they are written: a blank and their hexadecimal digits. A control pair stands twice, in two frames that
+/// follow each other.
+type Pair = [u8; 5];
 
 /// A part of a cue that fits on the picture, with the frames between which it is shown.
 struct Part<'t> {
@@ -151,58 +150,51 @@ impl Line21 {
 
     /// Sends pairs right before `target`, or as soon as there is room, with an erasure between them, and gives the frame after them.
     fn load(&mut self, pairs: &[Pair], mut erasure: Option<u64>, target: u64) -> u64 {
-        let first = target.checked_sub(frames(pairs)).filter(|first| *first >= self.free);
-        if let Some(first) = first.filter(|first| erasure.is_none_or(|at| at + DOUBLED <= *first)) {
-            // Nearly all captions have all the room that they need.
-            self.erasure = erasure;
-            self.flush_erasure();
-            self.send(pairs, first);
-            return target;
-        }
-        let units = units(pairs);
-        let (starts, shown_at) = match self.backward(&units, erasure, target) {
-            Some(starts) => (starts, target),
-            None => self.forward(&units, erasure, target),
-        };
-        for (unit, start) in units.into_iter().zip(starts) {
+        let backward = self.backward(pairs, erasure, target);
+        let parted = backward.unwrap_or_else(|| self.forward(pairs, erasure));
+        let shown_at = parted.end().max(target);
+        for (pairs, start) in parted.0 {
+            if pairs.is_empty() {
+                continue;
+            }
             if let Some(at) = erasure.take_if(|at| *at < start) {
                 self.send_control(code::EDM, at);
             }
-            self.send(unit, start);
+            self.send(pairs, start);
         }
         self.erasure = erasure;
         self.flush_erasure();
         shown_at
     }
 
-    /// Frames at which units start that end right before `target`, around an erasure; none if they would have to start too early.
-    fn backward(&self, units: &[&[Pair]], erasure: Option<u64>, target: u64) -> Option<Vec<u64>> {
-        let mut starts = Vec::with_capacity(units.len());
-        let mut end = target;
-        for unit in units.iter().rev() {
-            if erasure.is_some_and(|at| end > at && end < at + DOUBLED + frames(unit)) {
-                end = erasure?;
-            }
-            end = end.checked_sub(frames(unit)).filter(|start| *start >= self.free)?;
-            starts.push(end);
-        }
-        starts.reverse();
-        Some(starts)
+    /// Pairs that end right before `target`, around an erasure; none if they would have to start too early.
+    fn backward<'p>(
+        &self,
+        pairs: &'p [Pair],
+        erasure: Option<u64>,
+        target: u64,
+    ) -> Option<Parted<'p>> {
+        let at = erasure.filter(|at| *at < target);
+        let room = at.map_or(u64::MAX, |at| target.saturating_sub(at + DOUBLED));
+        let place = pairs.len().saturating_sub(usize::try_from(room).unwrap_or(usize::MAX));
+        let (before, after) = pairs.split_at(place + usize::from(parts_control(pairs, place)));
+        let after_start = target.checked_sub(frames(after))?;
+        let before_start = at.unwrap_or(after_start).checked_sub(frames(before))?;
+        let first = if before.is_empty() { after_start } else { before_start };
+        let parted = Parted([(before, before_start), (after, after_start)]);
+        (first >= self.free).then_some(parted)
     }
 
-    /// Frames at which units start that follow what is there, around an erasure, and the frame after them.
-    fn forward(&self, units: &[&[Pair]], erasure: Option<u64>, target: u64) -> (Vec<u64>, u64) {
-        let mut starts = Vec::with_capacity(units.len());
-        let mut next = self.free;
-        for unit in units {
-            if let Some(at) = erasure.filter(|at| next < at + DOUBLED && next + frames(unit) > *at)
-            {
-                next = at + DOUBLED;
-            }
-            starts.push(next);
-            next += frames(unit);
-        }
-        (starts, next.max(target))
+    /// Pairs that follow what is there, around an erasure.
+    fn forward<'p>(&self, pairs: &'p [Pair], erasure: Option<u64>) -> Parted<'p> {
+        let Some(at) = erasure.filter(|at| self.free < at + DOUBLED) else {
+            return Parted([(&[], self.free), (pairs, self.free)]);
+        };
+        let room = usize::try_from(at.saturating_sub(self.free)).unwrap_or(usize::MAX);
+        let place = room.min(pairs.len());
+        let (before, after) = pairs.split_at(place - usize::from(parts_control(pairs, place)));
+        let next = if after.is_empty() { self.free + frames(before) } else { at + DOUBLED };
+        Parted([(before, self.free), (after, next)])
     }
 
     /// Writes what erases the picture, if that is still to come.
@@ -219,25 +211,16 @@ impl Line21 {
 
     /// Sends pairs from a frame on, each right behind the one before.
     fn send(&mut self, pairs: &[Pair], frame: u64) {
-        let (first, others) = match pairs.split_first() {
-            Some((first, others)) if self.next != Some(frame) => (Some(first), others),
-            _ => (None, pairs),
-        };
-        if let Some(first) = first {
+        let mut written = pairs.as_flattened();
+        if self.next != Some(frame) {
             self.end_line();
             self.timecode.clear();
             Timecode::write(frame, &mut self.timecode);
             self.out.extend_from_slice(self.timecode.as_bytes());
             self.out.push(b'\t');
-            self.out.extend_from_slice(&digits_of(*first));
+            written = written.get(1..).unwrap_or_default();
         }
-        let start = self.out.len();
-        self.out.resize(start + others.len() * PAIR_BYTES, b' ');
-        let (places, _) = self.out.get_mut(start..).unwrap_or_default().as_chunks_mut();
-        for (place, pair) in places.iter_mut().zip(others) {
-            let [a, b, c, d] = digits_of(*pair);
-            *place = [b' ', a, b, c, d];
-        }
+        self.out.extend_from_slice(written);
         self.next = Some(frame + frames(pairs));
     }
 
@@ -248,17 +231,23 @@ impl Line21 {
     }
 }
 
-/// Parts pairs into what may not be parted further: a control pair with its repetition, and any other pair.
-fn units(pairs: &[Pair]) -> Vec<&[Pair]> {
-    let mut units = Vec::with_capacity(pairs.len());
-    let mut rest = pairs;
-    while let Some([first, _]) = rest.first() {
-        let length = if matches!(first & 0x7f, 0x10..=0x1f) { DOUBLED as usize } else { 1 };
-        let (unit, after) = rest.split_at(length.min(rest.len()));
-        units.push(unit);
-        rest = after;
+/// Pairs in two runs, with the frame at which each starts.
+struct Parted<'p>([(&'p [Pair], u64); 2]);
+
+impl Parted<'_> {
+    /// The frame after them.
+    fn end(&self) -> u64 {
+        let Self([_, (after, start)]) = self;
+        start + frames(after)
     }
-    units
+}
+
+/// Tells whether a control pair stands before a place and its repetition behind it.
+fn parts_control(pairs: &[Pair], place: usize) -> bool {
+    let before = pairs.get(..place).unwrap_or_default();
+    // Their first byte is 10 to 1F, below the bit of its parity.
+    let is_control = |[_, high, ..]: &&Pair| matches!(high, b'1' | b'9');
+    before.iter().rev().take_while(is_control).count() % DOUBLED as usize != 0
 }
 
 /// The frames that pairs take.
@@ -284,14 +273,15 @@ const DIGITS: [[u8; 2]; 256] = {
     table
 };
 
-fn digits_of(pair: Pair) -> [u8; 4] {
+/// Two bytes that have their parity, as they are written.
+fn pair(bytes: [u8; 2]) -> Pair {
     let [[a, b], [c, d]] =
-        pair.map(|byte| DIGITS.get(usize::from(byte)).copied().unwrap_or_default());
-    [a, b, c, d]
+        bytes.map(|byte| DIGITS.get(usize::from(byte)).copied().unwrap_or_default());
+    [b' ', a, b, c, d]
 }
 
 fn control(word: u16) -> Pair {
-    word.to_be_bytes().map(with_parity)
+    pair(word.to_be_bytes().map(with_parity))
 }
 
 /// Characters on their way into pairs.
@@ -304,14 +294,14 @@ impl Pairs<'_> {
     /// Sends a byte that has its parity.
     fn byte(&mut self, byte: u8) {
         match self.half.take() {
-            Some(first) => self.pairs.push([first, byte]),
+            Some(first) => self.pairs.push(pair([first, byte])),
             None => self.half = Some(byte),
         }
     }
 
     fn flush(&mut self) {
         if let Some(first) = self.half.take() {
-            self.pairs.push([first, PAD]);
+            self.pairs.push(pair([first, PAD]));
         }
     }
 
@@ -327,7 +317,7 @@ impl Pairs<'_> {
                 // Nearly all are plain ones, two of which are a pair.
                 let (twos, _) = rest.as_chunks::<2>();
                 let plain =
-                    |[a, b]: &[char; 2]| Some([character::plain(*a)?, character::plain(*b)?]);
+                    |[a, b]: &[char; 2]| Some(pair([character::plain(*a)?, character::plain(*b)?]));
                 let before = self.pairs.len();
                 self.pairs.extend(twos.iter().map_while(plain));
                 rest = rest.get(2 * (self.pairs.len() - before)..).unwrap_or_default();

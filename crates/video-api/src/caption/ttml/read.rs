@@ -16,7 +16,7 @@ use super::super::time::MediaTime;
 use super::attribute::{Attributes, Name};
 use super::frame::Frame;
 use super::region::Area;
-use super::style::{Declared, Styles};
+use super::style::{Declared, Inherited, Styles};
 use super::timing::Clock;
 
 /// The end of what has none.
@@ -50,7 +50,7 @@ struct Element {
     has_end: bool,
     /// It holds a text of its own.
     is_timed: bool,
-    declared: Declared,
+    inherited: Inherited,
     region: Option<usize>,
     preserves_space: bool,
     language: Option<Rc<str>>,
@@ -62,7 +62,7 @@ struct Open {
     cue: Cue,
     text: TextBuilder,
     region: Option<usize>,
-    declared: Declared,
+    inherited: Inherited,
     /// It is a cue also without text.
     stands_empty: bool,
 }
@@ -283,7 +283,7 @@ impl Walk {
             children_end: begin_at,
             has_end: end.is_some() || length.is_some(),
             is_timed: false,
-            declared: Declared::default(),
+            inherited: Inherited::default(),
             region: region.or_else(|| parent.and_then(|parent| parent.region)),
             preserves_space: space
                 .map_or_else(|| parent.is_some_and(|p| p.preserves_space), |s| s == "preserve"),
@@ -291,15 +291,15 @@ impl Walk {
         };
         self.has_times |= begin.is_some() || end.is_some() || length.is_some();
         if is_content || kind == Kind::Root {
-            let inherited = self.elements.last().map(|parent| parent.declared).unwrap_or_default();
+            let inherited = self.elements.last().map(|parent| parent.inherited).unwrap_or_default();
             if region.is_none() && !Declared::may_be_of(attributes) {
-                element.declared = inherited;
+                element.inherited = inherited;
                 return Ok(element);
             }
             let of_region =
                 region.and_then(|index| self.regions.get(index)).copied().unwrap_or_default();
             let own = self.declarations(attributes);
-            element.declared = of_region.inherited().merge(inherited).merge(own.inherited());
+            element.inherited = of_region.inherited.merge(inherited).merge(own.inherited);
         }
         Ok(element)
     }
@@ -320,7 +320,7 @@ impl Walk {
             cue,
             text: TextBuilder::default(),
             region: element.region,
-            declared: element.declared,
+            inherited: element.inherited,
             stands_empty: is_timed(attributes),
         });
     }
@@ -371,7 +371,7 @@ impl Walk {
         let region = open.region.and_then(|index| self.regions.get(index));
         // The middle is where captions stand anyway.
         let align =
-            open.declared.align.filter(|align| *align != super::super::layout::Align::Center);
+            open.inherited.align.filter(|align| *align != super::super::layout::Align::Center);
         let layout = match region.and_then(Area::of) {
             Some(area) => area.layout(align),
             None => Layout { align, ..Layout::default() },
@@ -405,14 +405,14 @@ impl Walk {
             element.language.as_deref().filter(|tag| Some(*tag) != self.track.language.as_deref());
         let language = language.filter(|tag| is_language(tag));
         if element.preserves_space {
-            open.text.set_style(element.declared.style(), language);
+            open.text.set_style(element.inherited.style(), language);
             open.text.push_str(&text.replace('\r', "\n"));
             return;
         }
         open.text.reserve(text.len());
         let joins = || open.text.as_str().is_empty() || open.text.as_str().ends_with([' ', '\n']);
         if !text.is_empty() && is_collapsed(text) && !(text.starts_with(' ') && joins()) {
-            open.text.set_style(element.declared.style(), language);
+            open.text.set_style(element.inherited.style(), language);
             open.text.push_str(text);
             return;
         }
@@ -421,7 +421,7 @@ impl Walk {
             let so_far = open.text.as_str();
             let parts_words = number > 0 && !so_far.is_empty() && !so_far.ends_with([' ', '\n']);
             if (parts_words || !word.is_empty()) && !is_styled {
-                open.text.set_style(element.declared.style(), language);
+                open.text.set_style(element.inherited.style(), language);
                 is_styled = true;
             }
             if parts_words {

@@ -11,15 +11,22 @@ use super::attribute::{Attributes, Name};
 use super::frame::Frame;
 use super::position::Position;
 
-/// The style that an element declares, or inherits.
+/// What of a style the elements within inherit.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Declared {
+pub(super) struct Inherited {
     italic: Option<bool>,
     bold: Option<bool>,
     underline: Option<bool>,
     colour: Option<Colour>,
     /// The alignment of lines.
     pub(super) align: Option<Align>,
+}
+
+/// The style that an element declares.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Declared {
+    /// What goes on to the elements within.
+    pub(super) inherited: Inherited,
     /// The place of lines in a region: at its first edge, in the middle, at its last.
     pub(super) display: Option<Anchor>,
     /// A region's corner, in thousandths of a percent.
@@ -30,6 +37,41 @@ pub(super) struct Declared {
     pub(super) extent: Option<(i64, i64)>,
     /// Vertical text, or text that is said to be not.
     pub(super) vertical: Option<Option<Vertical>>,
+}
+
+impl Inherited {
+    fn of(attributes: &Attributes<'_>) -> Self {
+        let get = |name: Name| attributes.get(name);
+        Self {
+            italic: get(Name::FontStyle)
+                .map(|value| matches!(value, "italic" | "oblique" | "reverseOblique")),
+            bold: get(Name::FontWeight).map(|value| value == "bold"),
+            underline: get(Name::TextDecoration).and_then(underline),
+            colour: get(Name::Color).and_then(Colour::parse),
+            align: get(Name::TextAlign).and_then(Align::parse),
+        }
+    }
+
+    /// These declarations, with those of `over` in their place where it has any.
+    pub(super) fn merge(self, over: Self) -> Self {
+        Self {
+            italic: over.italic.or(self.italic),
+            bold: over.bold.or(self.bold),
+            underline: over.underline.or(self.underline),
+            colour: over.colour.or(self.colour),
+            align: over.align.or(self.align),
+        }
+    }
+
+    /// The look of text.
+    pub(super) fn style(self) -> Style {
+        Style {
+            italic: self.italic.unwrap_or_default(),
+            bold: self.bold.unwrap_or_default(),
+            underline: self.underline.unwrap_or_default(),
+            colour: self.colour,
+        }
+    }
 }
 
 /// The attributes that declare a style.
@@ -59,12 +101,7 @@ impl Declared {
         }
         let get = |name: Name| attributes.get(name);
         Self {
-            italic: get(Name::FontStyle)
-                .map(|value| matches!(value, "italic" | "oblique" | "reverseOblique")),
-            bold: get(Name::FontWeight).map(|value| value == "bold"),
-            underline: get(Name::TextDecoration).and_then(underline),
-            colour: get(Name::Color).and_then(Colour::parse),
-            align: get(Name::TextAlign).and_then(Align::parse),
+            inherited: Inherited::of(attributes),
             display: get(Name::DisplayAlign).and_then(|value| match value {
                 "before" => Some(Anchor::Start),
                 "center" => Some(Anchor::Center),
@@ -85,31 +122,12 @@ impl Declared {
     /// These declarations, with those of `over` in their place where it has any.
     pub(super) fn merge(self, over: Self) -> Self {
         Self {
-            italic: over.italic.or(self.italic),
-            bold: over.bold.or(self.bold),
-            underline: over.underline.or(self.underline),
-            colour: over.colour.or(self.colour),
-            align: over.align.or(self.align),
+            inherited: self.inherited.merge(over.inherited),
             display: over.display.or(self.display),
             origin: over.origin.or(self.origin),
             position: over.position.or(self.position),
             extent: over.extent.or(self.extent),
             vertical: over.vertical.or(self.vertical),
-        }
-    }
-
-    /// The style that the elements within inherit.
-    pub(super) fn inherited(self) -> Self {
-        Self { display: None, origin: None, position: None, extent: None, vertical: None, ..self }
-    }
-
-    /// The look of text.
-    pub(super) fn style(self) -> Style {
-        Style {
-            italic: self.italic.unwrap_or_default(),
-            bold: self.bold.unwrap_or_default(),
-            underline: self.underline.unwrap_or_default(),
-            colour: self.colour,
         }
     }
 }
