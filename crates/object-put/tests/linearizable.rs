@@ -8,9 +8,7 @@
     reason = "a test that meets the unexpected fails"
 )]
 
-#[path = "history/condition.rs"]
 mod condition;
-mod history;
 mod service;
 
 use std::collections::BTreeMap;
@@ -18,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
 use condition::Condition;
-use history::{Event, History, Model, is_linearizable};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::MemoryBlobs;
+use triptych_core::host::testing::history::{Event, History, Model, is_linearizable};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{Batch, Found, KeyValue, Memory, Page, Span, StoreError, Version};
 use triptych_core::pending::Pending;
@@ -303,7 +301,7 @@ impl Client {
 
 /// The history of clients that take their steps at once on a key of their own.
 async fn raced(world: &Arc<World>, target: &str, plan: Vec<Vec<Step>>) -> Vec<Event<Call>> {
-    let history = Arc::new(History::new());
+    let history = Arc::new(History::default());
     let begun = history.now();
     let answer = world.send(&Draft::new("POST", &format!("{target}?uploads"), b"")).await;
     let upload = answer.element("UploadId").unwrap();
@@ -414,7 +412,7 @@ async fn a_store_that_loses_updates_is_found_out() {
         });
         let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
         let world = Arc::new(World::on(store.clone(), blobs, NOW).await);
-        let history = Arc::new(History::new());
+        let history = Arc::new(History::default());
         let begun = history.now();
         let answer = world.send(&Draft::new("POST", "/bkt/k?uploads", b"")).await;
         let upload = answer.element("UploadId").unwrap();

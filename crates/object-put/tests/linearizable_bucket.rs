@@ -7,18 +7,17 @@
     reason = "a test that meets the unexpected fails"
 )]
 
-mod history;
 mod service;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use history::{Event, History, Model, is_linearizable};
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use service::{Answer, Draft, NOW, World};
+use triptych_core::host::testing::history::{Event, History, Model, is_linearizable};
 
 /// The code of a refusal; `None` where there is none.
 type Refusal = Option<String>;
@@ -272,7 +271,7 @@ impl Client {
 
 /// The history of clients that take their steps at once on a bucket of their own, which is there at first and has an upload with a part.
 async fn raced(world: &Arc<World>, bucket: String, plan: Vec<Vec<Step>>) -> Vec<Event<Call>> {
-    let history = Arc::new(History::new());
+    let history = Arc::new(History::default());
     let last = Arc::new(Mutex::new("none".to_owned()));
     let client = Client { world: Arc::clone(world), history: Arc::clone(&history), bucket, last };
     for step in [Step::MakeBucket, Step::Begin, Step::PutPart] {

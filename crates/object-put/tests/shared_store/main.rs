@@ -9,11 +9,9 @@
 
 mod archives;
 mod clients;
-#[path = "../history/condition.rs"]
+#[path = "../condition/mod.rs"]
 mod condition;
 mod histories;
-#[path = "../history/mod.rs"]
-mod history;
 mod instance;
 mod same_answers;
 #[path = "../service/mod.rs"]

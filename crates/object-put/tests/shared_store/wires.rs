@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use triptych_core::host::testing::{Client, Instance, until};
+use triptych_core::host::testing::history::is_linearizable;
+use triptych_core::host::testing::{Client, Fault, Instance, recorded, until};
 use triptych_core::kv::{StoreServer, Weather, Wire};
 
 use crate::INSTANCES;
-use crate::histories::{Fault, OneKey, by_key, recorded};
-use crate::history::is_linearizable;
+use crate::histories::{Objects, OneKey, is_lost};
 use crate::instance::{Asks, sharing};
 
 /// Instances that share a store, each behind a wire of its own.
@@ -23,7 +23,8 @@ fn wired(server: &StoreServer, folder: &tempfile::TempDir) -> (Vec<Wire>, Vec<In
 }
 
 fn judged(instances: &mut [Instance], faults: &mut [Fault<'_>]) {
-    for (key, events) in by_key(recorded(instances, faults)) {
+    let recorded = recorded(&Objects, instances, faults).unwrap();
+    for (key, events) in recorded.into_keys(is_lost) {
         assert!(is_linearizable::<OneKey>(None, &events), "{key}: {events:#?}");
     }
 }

@@ -3,11 +3,13 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a test that meets the unexpected fails"
 )]
 
 mod archives;
 mod clients;
+mod histories;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -41,10 +43,14 @@ struct Cluster {
 
 impl Cluster {
     fn start() -> Self {
+        Self::of_seed(SEED)
+    }
+
+    fn of_seed(seed: &str) -> Self {
         let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
         let program = env!("CARGO_BIN_EXE_video-api");
         let make = |number| {
-            let made = Instance::new(program, folder.path(), number, &server.url(), SEED).unwrap();
+            let made = Instance::new(program, folder.path(), number, &server.url(), seed).unwrap();
             made.sharing_bodies().unwrap()
         };
         let mut instances: Vec<_> = (0..INSTANCES).map(make).collect();

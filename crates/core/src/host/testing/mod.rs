@@ -1,6 +1,8 @@
 //! A running service for tests, on a free port of loopback and gone when dropped; instances of its binary, and what asks them.
 
+pub mod history;
 mod instance;
+mod judged;
 mod nginx;
 mod round_robin;
 #[cfg(feature = "object-store")]
@@ -15,6 +17,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 pub use self::instance::{Answer, Client, Instance, pause_keeper, until};
+pub use self::judged::{
+    CALLS_BETWEEN, CALLS_OF_A_KEY, Fault, Judged, Recorded, read_again, recorded,
+};
 pub use self::nginx::Nginx;
 pub use self::round_robin::RoundRobin;
 #[cfg(feature = "object-store")]
