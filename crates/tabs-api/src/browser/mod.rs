@@ -170,7 +170,7 @@ impl Browser {
         let tab = browser.add_tab(window);
         if let Some(state) = browser.strips.tab_mut(tab) {
             state.url = "about:blank".into();
-            state.title = "about:blank".into();
+            (state.title, state.title_is_address) = ("about:blank".into(), true);
             (state.was_shown, state.knows_language) = (true, true);
             state.is_fresh = false;
             state.focuses_address = true;
