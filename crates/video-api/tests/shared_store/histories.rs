@@ -8,7 +8,7 @@ use triptych_core::host::testing::{
     recorded,
 };
 
-use super::{Cluster, kill};
+use super::{Cluster, INSTANCES, kill};
 
 /// Accounts, each of which subscribes to the channels of all others.
 const ACCOUNTS: usize = 40;
@@ -225,6 +225,42 @@ fn what_subscribers_see_while_instances_and_the_store_fall_is_linearizable_and_a
             events.pop();
             let was_whole = is_linearizable::<OneSubscription>(State::Absent, &events);
             assert!(was_whole, "{key}: {events:#?}");
+        }
+    }
+}
+
+/// Wires that `cargo xtask scale` cuts: it has the time for that.
+mod long {
+    use std::time::Duration;
+
+    use triptych_core::kv::{StoreServer, Weather};
+
+    use super::*;
+
+    #[test]
+    fn what_subscribers_see_is_linearizable_while_wires_are_cut_at_random_bytes_and_lose_answers() {
+        let server = StoreServer::start().unwrap();
+        let behind = |number: usize| server.behind_a_wire(number as u64).unwrap();
+        let (wires, urls): (Vec<_>, Vec<_>) = (0..INSTANCES).map(behind).unzip();
+        let mut cluster = Cluster::on(server, &seed(), |number| urls[number].clone());
+        let cut = cluster.server.cut();
+        let all = |weather| wires.iter().for_each(|wire| wire.turn(weather));
+        let recorded = recorded(
+            &Subscriptions,
+            &mut cluster.instances,
+            &mut [
+                &mut |_| all(Weather::LosesAnswers),
+                &mut |_| all(cut),
+                &mut |_| all(Weather::Slow(Duration::from_millis(20))),
+                &mut |_| all(Weather::LosesAnswers),
+                &mut |_| all(Weather::Clear),
+            ],
+        )
+        .unwrap();
+        assert!(wires.iter().all(|wire| wire.cut() > 0), "a wire was never cut");
+        for (key, events) in recorded.into_keys(is_lost) {
+            let is_whole = is_linearizable::<OneSubscription>(State::Absent, &events);
+            assert!(is_whole, "{key}: {events:#?}");
         }
     }
 }

@@ -47,10 +47,17 @@ impl Cluster {
     }
 
     fn of_seed(seed: &str) -> Self {
-        let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
+        let server = StoreServer::start().unwrap();
+        let url = server.url();
+        Self::on(server, seed, |_| url.clone())
+    }
+
+    /// Instances of a seed, each with a URL of its own for the store.
+    fn on(server: StoreServer, seed: &str, url: impl Fn(usize) -> String) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let program = env!("CARGO_BIN_EXE_video-api");
         let make = |number| {
-            let made = Instance::new(program, folder.path(), number, &server.url(), seed).unwrap();
+            let made = Instance::new(program, folder.path(), number, &url(number), seed).unwrap();
             made.sharing_bodies().unwrap()
         };
         let mut instances: Vec<_> = (0..INSTANCES).map(make).collect();
