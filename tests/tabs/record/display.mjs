@@ -19,23 +19,42 @@ function start(program, args, options) {
   return { child, failed };
 }
 
+/** How often a display is started: on one that ended a moment ago with its number, the window manager may find the remains of its predecessor. */
+const STARTS_MAX = 3;
+
 /** Starts a display. Gives its name, `act(line)` for pointer and keys, and `stop()`. */
 export async function startDisplay() {
+  for (let left = STARTS_MAX - 1; ; left -= 1) {
+    try {
+      return await startOnce();
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}
+
+async function startOnce() {
   const flags = ['-displayfd', '3', '-screen', '0', '1400x1000x24', '-nolisten', 'tcp'];
   const xvfb = start('Xvfb', flags, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const number = new Promise((resolve) => xvfb.child.stdio[3].once('data', (text) => resolve(String(text).trim())));
   const name = `:${await Promise.race([number, xvfb.failed])}`;
   const env = { ...process.env, DISPLAY: name };
   const manager = start('openbox', [], { stdio: 'ignore', env });
-  await Promise.race([isManaged(env), manager.failed]);
+  const stop = () => {
+    manager.child.kill();
+    xvfb.child.kill();
+  };
+  try {
+    await Promise.race([isManaged(env), manager.failed]);
+  } catch (error) {
+    stop();
+    throw error;
+  }
   return {
     name,
     /** Moves, presses and types as `xdotool` does. */
     act: async (line) => (await run('xdotool', line.map(String), { env })).stdout,
-    stop: () => {
-      manager.child.kill();
-      xvfb.child.kill();
-    },
+    stop,
   };
 }
 

@@ -36,15 +36,27 @@ impl Focus {
         self.order.first().copied()
     }
 
+    /// The window in front of all others: the one that had the focus last, unless that was put behind them.
+    pub(super) fn front(&self) -> Option<WindowId> {
+        self.stack.first().copied()
+    }
+
+    /// Puts a window behind all others.
+    fn lower(&mut self, window: WindowId) {
+        self.stack.retain(|other| *other != window);
+        self.stack.push(window);
+    }
+
     /// True if a window has it.
     pub(crate) fn has(&self, window: WindowId) -> bool {
         !self.is_lost && self.last() == Some(window)
     }
 
-    /// Adds a window that never had the focus.
+    /// Adds a window that never had the focus. It opens behind the one that has it.
     pub(super) fn add(&mut self, window: WindowId) {
         self.order.push(window);
-        self.stack.insert(self.stack.len().min(1), window);
+        let place = if self.is_lost { 0 } else { self.stack.len().min(1) };
+        self.stack.insert(place, window);
         self.unshown.push(window);
     }
 
@@ -99,8 +111,8 @@ impl Browser {
     /// The tab that is in front of the window with the focus. Where that gave it up, it is that of the next window.
     pub(crate) fn focused_tab(&self) -> Option<TabId> {
         let order = &self.focus.stack;
-        let given_up = self.focus.is_lost && order.len() > 1;
-        let window = order.get(usize::from(given_up))?;
+        let is_lost = self.focus.is_lost && self.focus.front() == self.focus.last();
+        let window = order.get(usize::from(is_lost && order.len() > 1))?;
         self.strips.window(*window)?.active
     }
 
@@ -190,6 +202,15 @@ impl Browser {
         }
         if self.focus.take(window) {
             self.emit(Event::WindowFocused(WINDOW_ID_NONE));
+        }
+    }
+
+    /// Takes the focus from a window and puts it behind all others, where the next one is to be seen.
+    pub(crate) fn lower_window(&mut self, window: WindowId) {
+        self.take_focus(window);
+        self.focus.lower(window);
+        if let Some(front) = self.focus.front().filter(|front| *front != window) {
+            self.show_in_front(front);
         }
     }
 

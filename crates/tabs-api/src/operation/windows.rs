@@ -262,7 +262,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     browser.check_on_screen(window, &placement(call, 1))?;
     check_state(call, 1)?;
     if call.boolean(1, "focused") == Some(false) {
-        browser.take_focus(window);
+        browser.lower_window(window);
     }
     // The window manager acts later: what is given back is how the window was, but for a focus that it lost.
     let mut before = browser.window_view(browser.window(window)?, false, &call.access(browser));

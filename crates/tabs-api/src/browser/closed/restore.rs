@@ -59,7 +59,7 @@ impl Browser {
         };
         let id = self.add_restored(window, &closed.tab)?;
         // In a window behind it loads once that is in front.
-        let is_behind = self.focus.last() != Some(window);
+        let is_behind = self.focus.front() != Some(window);
         if is_behind {
             self.tab_mut(id)?.status = Status::Unloaded;
         } else {

@@ -120,6 +120,7 @@ impl Browser {
         }
         let strips = &self.strips;
         let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
+        let was_in_front = self.focus.front() == Some(window);
         let next = self.focus.remove(window, is_seen);
         // The one behind it is in front before it is gone.
         next.into_iter().for_each(|next| self.load_discarded(next));
@@ -127,6 +128,8 @@ impl Browser {
         if let Some(next) = next {
             self.emit(Event::WindowFocused(next.0));
             self.show_in_front(next);
+        } else if let Some(front) = self.focus.front().filter(|_| was_in_front) {
+            self.show_in_front(front);
         }
     }
 

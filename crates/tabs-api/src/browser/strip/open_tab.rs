@@ -256,7 +256,7 @@ impl Browser {
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let former = state.active;
-        let is_in_front = self.focus.has(window);
+        let is_in_front = self.focus.front() == Some(window);
         let copy = self.add_tab(window);
         self.relate(copy, id);
         // Two openers at once would confuse which tab comes next.

@@ -170,14 +170,14 @@ impl Browser {
 
     /// Tells whether another window is in front of that of a tab.
     fn is_behind(&self, id: TabId) -> bool {
-        self.strips.tab(id).is_none_or(|tab| self.focus.last() != Some(tab.window))
+        self.strips.tab(id).is_none_or(|tab| self.focus.front() != Some(tab.window))
     }
 
     /// Loads a tab that is shown now and has no page, and lets a frozen one run.
     pub(super) fn run_shown_page(&mut self, id: TabId) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let (url, status, is_discarded) = (tab.url.clone(), tab.status, tab.discarded);
-        let waits_no_more = tab.waits_to_load && self.focus.last() == Some(tab.window);
+        let waits_no_more = tab.waits_to_load && self.focus.front() == Some(tab.window);
         if is_discarded && (self.is_behind(id) || self.is_minimized(id)) {
             // Its page comes once the window is there to be seen.
             return Ok(());
