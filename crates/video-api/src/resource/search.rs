@@ -285,9 +285,10 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         kinds = vec![index::Kind::Video];
     }
     let region = call.region();
-    if params.get("relevanceLanguage").is_some_and(|tag| !is_language(tag)) {
-        return Err(Error::Rule(&LANGUAGE_INVALID));
-    }
+    let language = params
+        .get("relevanceLanguage")
+        .map(|tag| spoken(tag).ok_or(Error::Rule(&LANGUAGE_INVALID)))
+        .transpose()?;
     let channel = params.get("channelId").map(str::to_owned);
     if let Some(channel) = &channel {
         record::named(tx, channel, &CHANNEL_INVALID)?;
@@ -321,7 +322,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         near,
         topic: params.get("topicId").map(str::to_owned),
         region: region.map(str::to_owned),
-        language: params.get("relevanceLanguage").map(str::to_owned),
+        language,
         strict: params.get("safeSearch") == Some("strict"),
         sponsored: is("videoPaidProductPlacement", "true").unwrap_or_default(),
         form: params.get("videoType").filter(|_| asks("videoType")).map(str::to_owned),
@@ -359,10 +360,15 @@ fn order(name: Option<&str>) -> Order {
     }
 }
 
-/// An ISO 639-1 code, or Chinese in one of its scripts.
-fn is_language(tag: &str) -> bool {
-    (tag.len() == 2 && tag.bytes().all(|byte| byte.is_ascii_lowercase()))
-        || ["zh-Hans", "zh-Hant"].contains(&tag)
+/// The ISO 639-1 code of a tag in lower case, as the index keeps languages; nothing of what is neither a code alone nor one with a script
+/// (`zh-Hans`) or a country (`en-US`). The real service refuses an area of many countries (`es-419`).
+fn spoken(tag: &str) -> Option<String> {
+    let (code, rest) = tag.split_once('-').map_or((tag, None), |(code, rest)| (code, Some(rest)));
+    let is_of = |text: &str, letters: usize| {
+        text.len() == letters && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let is_language = is_of(code, 2) && rest.is_none_or(|rest| is_of(rest, 2) || is_of(rest, 4));
+    is_language.then(|| code.to_ascii_lowercase())
 }
 
 /// `latitude,longitude` and a radius with its unit; both or neither.
@@ -476,6 +482,32 @@ mod tests {
                 Err(Error::Rule(&LOCATION_INVALID)),
                 "{location:?} {radius:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_language_is_wanted_by_its_code_whatever_script_or_country_stands_behind_it() {
+        for (tag, code) in [
+            ("de", Some("de")),
+            ("EN", Some("en")),
+            ("en-US", Some("en")),
+            ("en-us", Some("en")),
+            ("zh-Hans", Some("zh")),
+            ("zh-Hant", Some("zh")),
+            ("sr-Latn", Some("sr")),
+            ("es-419", None),
+            ("x", None),
+            ("zzz", None),
+            ("e1", None),
+            ("en-", None),
+            ("en_US", None),
+            ("en-US-x", None),
+            ("-US", None),
+        ] {
+            assert_eq!(spoken(tag).as_deref(), code, "{tag}");
+            // What is wanted is compared with what the index keeps of a document's own tag.
+            let kept = code.map(|_| index::summary::language_of(tag).to_ascii_lowercase());
+            assert_eq!(kept.as_deref(), code.map(str::as_bytes), "{tag}");
         }
     }
 
