@@ -79,6 +79,8 @@ impl Test {
         self.subject.narrows()
             && !self.if_exists
             && self.quantifier != Quantifier::All
+            // A comparison with no values that is negated holds of everybody.
+            && !self.values.is_empty()
             && self.values.iter().all(is_fixed)
     }
 }
@@ -87,6 +89,23 @@ impl Test {
 fn bare_arn(arn: &str) -> &str {
     let own = arn.strip_prefix("arn:").and_then(|rest| rest.splitn(3, ':').nth(2));
     own.unwrap_or(arn)
+}
+
+/// Checks the conditions of a statement that is put: each operator has an object, for one that is passed over would let more through
+/// than was meant, and `Null`, which is told of the lack already, stands without `IfExists`.
+///
+/// # Errors
+/// [`Error::MalformedPolicy`].
+pub(super) fn check(json: Option<&Value>) -> Result<(), Error> {
+    for (operator, block) in json.and_then(Value::as_object).into_iter().flatten() {
+        if operator.ends_with("NullIfExists") {
+            return Err(malformed(format!("Invalid Condition type : {operator}")));
+        }
+        if !block.is_object() {
+            return Err(malformed("Conditions must be an object"));
+        }
+    }
+    Ok(())
 }
 
 /// Reads the conditions of a statement.

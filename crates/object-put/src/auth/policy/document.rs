@@ -147,7 +147,7 @@ impl Statement {
     }
 }
 
-/// Checks what a document says beside its statements, and that its resources are named in full.
+/// Checks what a document says beside its statements, the form of its conditions, and that its resources are named in full.
 fn check_document(text: &str) -> Result<(), Error> {
     let json: Value = serde_json::from_str(text).map_err(|_| Error::Internal)?;
     for (name, value) in json.as_object().into_iter().flatten() {
@@ -172,6 +172,7 @@ fn check_document(text: &str) -> Result<(), Error> {
     }
     Ok(())
 }
+        condition::check(statement.get("Condition"))?;
 
 fn statement(json: &Value) -> Result<Statement, Error> {
     let effect = match json.get("Effect").and_then(Value::as_str) {

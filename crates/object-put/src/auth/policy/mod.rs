@@ -479,6 +479,7 @@ mod tests {
             let policy = Policy::parse(text.as_bytes(), "b").unwrap();
             assert_eq!(policy.is_public(), expected, "{condition}");
         }
+            (r#"{"NotIpAddress": {"aws:SourceIp": []}}"#, true),
     }
 
     #[test]
@@ -542,3 +543,7 @@ mod tests {
         assert!(Policy::parse(other.as_bytes(), "b").is_err());
     }
 }
+            r#", "Condition": {"StringEquals": "a"}"#,
+            r#", "Condition": {"StringEquals": [{"s3:prefix": "a"}]}"#,
+            r#", "Condition": {"StringEquals": null}"#,
+            r#", "Condition": {"NullIfExists": {"s3:prefix": "true"}}"#,
