@@ -124,6 +124,9 @@ impl Statement {
     /// Checks that each of its names is one that can count: actions that are known and can be done to a resource of it, and resources
     /// in `bucket`.
     fn check(&self, bucket: &str) -> Result<(), Error> {
+        if self.principal.is_not && self.effect == Effect::Allow {
+            return Err(malformed("Allow with NotPrincipal is not allowed"));
+        }
         let is_here = |resource: &String| {
             let name = resource.split('/').next().unwrap_or_default();
             matches(name, bucket)

@@ -509,7 +509,7 @@ mod tests {
             assert!(Policy::parse(with("Deny", wrong).as_bytes(), "b").is_err(), "{wrong}");
         }
         // All but the service: everybody here.
-        let others = with("Allow", &logging.replace("Principal", "NotPrincipal"));
+        let others = with("Deny", &logging.replace("Principal", "NotPrincipal"));
         let policy = Policy::parse(others.as_bytes(), "b").unwrap();
         assert!(policy.statements.iter().all(|own| own.principal.take(&Caller::Anonymous)));
     }
@@ -522,6 +522,23 @@ mod tests {
             );
             Policy::parse(text.as_bytes(), "b")
         };
+    #[test]
+    fn all_but_some_are_named_by_a_denial_alone() {
+        let with = |effect: &str| {
+            let text = format!(
+                r#"{{"Statement": {{"Effect": "{effect}", "NotPrincipal": {{"AWS": "111122223333"}}, "Action": "s3:GetObject",
+                "Resource": "arn:aws:s3:::b/*"}}}}"#
+            );
+            (Policy::parse(text.as_bytes(), "b"), Policy::read(&text))
+        };
+        let (put, _) = with("Deny");
+        assert!(put.is_ok());
+        let (put, kept) = with("Allow");
+        assert_eq!(put, Err(malformed("Allow with NotPrincipal is not allowed")));
+        // One that was kept before still says what it said.
+        assert!(kept.unwrap().is_public());
+    }
+
         assert!(with("").unwrap().is_public());
         for field in [
             r#", "Conditon": {}"#,
