@@ -155,7 +155,8 @@ impl DirectoryRequest<'_> {
             tags: None,
             upload: None,
             session_mode: mode.map(SessionMode::name),
-            point: self.point.map(|point| (point, bucket.region.as_str())),
+            point: self.point,
+            region: &bucket.region,
         }
     }
 

@@ -203,6 +203,7 @@ pub fn policy(data: &[u8]) {
             upload: None,
             session_mode: None,
             point: None,
+            region: "us-east-1",
         });
     }
     let _ = policy.is_public();

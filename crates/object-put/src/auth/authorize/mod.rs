@@ -337,7 +337,8 @@ fn effect(
         tags: data.map(|data| &data.tags),
         upload: upload.as_ref().map(|upload| &upload.encryption),
         session_mode: None,
-        point: access.point.map(|point| (point, bucket.region.as_str())),
+        point: access.point,
+        region: &bucket.region,
     }))
 }
 

@@ -28,6 +28,8 @@ pub(super) enum ConditionKey {
     UserId,
     /// The account that owns the bucket.
     ResourceAccount,
+    /// The region that the request was sent to.
+    RequestedRegion,
     /// The place in which the signature stands.
     AuthType,
     SignatureVersion,
@@ -66,14 +68,25 @@ pub(super) enum ConditionKey {
 const IF_MATCH: &str = "if-match";
 
 /// Names that no request has a value of here.
-const UNKNOWN: [&str; 15] = [
+const UNKNOWN: [&str; 29] = [
+    "AssumedRoot",
+    "CalledVia",
+    "CalledViaFirst",
+    "CalledViaLast",
+    "Ec2InstanceSourcePrivateIPv4",
+    "Ec2InstanceSourceVpc",
     "FederatedProvider",
     "MultiFactorAuthAge",
     "MultiFactorAuthPresent",
     "PrincipalOrgID",
     "PrincipalOrgPaths",
+    "PrincipalServiceName",
+    "PrincipalServiceNamesList",
+    "ResourceOrgID",
+    "ResourceOrgPaths",
     "SourceAccount",
     "SourceArn",
+    "SourceIdentity",
     "SourceOrgID",
     "SourceOrgPaths",
     "SourceVpc",
@@ -81,11 +94,14 @@ const UNKNOWN: [&str; 15] = [
     "SourceVpce",
     "TokenIssueTime",
     "VpcSourceIp",
+    "VpceAccount",
+    "VpceOrgID",
+    "VpceOrgPaths",
     "username",
 ];
 
 /// Names that belong to no service.
-const OF_ANY_SERVICE: [(&str, ConditionKey); 13] = [
+const OF_ANY_SERVICE: [(&str, ConditionKey); 14] = [
     ("SecureTransport", ConditionKey::SecureTransport),
     ("Referer", ConditionKey::Referer),
     ("UserAgent", ConditionKey::UserAgent),
@@ -97,6 +113,7 @@ const OF_ANY_SERVICE: [(&str, ConditionKey); 13] = [
     ("PrincipalType", ConditionKey::PrincipalType),
     ("userid", ConditionKey::UserId),
     ("ResourceAccount", ConditionKey::ResourceAccount),
+    ("RequestedRegion", ConditionKey::RequestedRegion),
     ("PrincipalIsAWSService", ConditionKey::Never),
     ("ViaAWSService", ConditionKey::Never),
 ];
@@ -228,6 +245,7 @@ impl ConditionKey {
             Self::PrincipalType => Some(account.map_or("Anonymous", |_| "Account").to_owned()),
             Self::UserId => Some(account.unwrap_or("anonymous").to_owned()),
             Self::ResourceAccount => Some(request.owner.to_owned()),
+            Self::RequestedRegion => Some(request.region.to_owned()),
             Self::AuthType => auth_type(request).map(str::to_owned),
             Self::SignatureVersion => signature_version(request),
             Self::SignatureAge => signature_age(request),
@@ -243,8 +261,8 @@ impl ConditionKey {
                 request.etag.map(str::to_owned)
             }
             Self::Precondition(name) => header(name).map(Into::into),
-            Self::PointArn => request.point.map(|(point, region)| point.bare_arn(region)),
-            Self::PointAccount => request.point.map(|(point, _)| point.account.clone()),
+            Self::PointArn => request.point.map(|point| point.bare_arn(request.region)),
+            Self::PointAccount => request.point.map(|point| point.account.clone()),
             Self::PointOrigin => request.point.map(|_| "Internet".to_owned()),
             Self::Header(name) if self.is_of_encryption() => {
                 match request.upload.filter(|_| upload_encryption::is_told_once(name)) {

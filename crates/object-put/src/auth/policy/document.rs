@@ -122,7 +122,7 @@ impl Statement {
     }
 
     /// Checks that each of its names is one that can count: actions that are known and can be done to a resource of it, and resources
-    /// in `bucket`.
+    /// in `bucket`; and that all but some are named by a denial alone, for an allowance would be everybody's whom nobody thought of.
     fn check(&self, bucket: &str) -> Result<(), Error> {
         if self.principal.is_not && self.effect == Effect::Allow {
             return Err(malformed("Allow with NotPrincipal is not allowed"));
@@ -172,10 +172,10 @@ fn check_document(text: &str) -> Result<(), Error> {
         if !named.all(|resource| without_arn_prefix(&resource).is_some()) {
             return Err(malformed("Policy has invalid resource"));
         }
+        condition::check(statement.get("Condition"))?;
     }
     Ok(())
 }
-        condition::check(statement.get("Condition"))?;
 
 fn statement(json: &Value) -> Result<Statement, Error> {
     let effect = match json.get("Effect").and_then(Value::as_str) {

@@ -145,8 +145,10 @@ pub struct PolicyRequest<'a> {
     pub upload: Option<&'a ObjectEncryption>,
     /// The mode of the session that it asks for, where it asks for one.
     pub session_mode: Option<&'static str>,
-    /// The access point that it came through, and its region.
-    pub point: Option<(&'a AccessPoint, &'a str)>,
+    /// The access point that it came through.
+    pub point: Option<&'a AccessPoint>,
+    /// The region that it was sent to.
+    pub region: &'a str,
 }
 
 impl Policy {
@@ -285,6 +287,7 @@ mod tests {
             upload: None,
             session_mode: None,
             point: None,
+            region: "eu-central-1",
         })
     }
 
@@ -441,6 +444,11 @@ mod tests {
             (r#"{"NumericLessThan": {"s3:TlsVersion": "1.2"}}"#, false),
             (r#"{"StringNotEquals": {"aws:SourceVpce": "vpce-1"}}"#, true),
             (r#"{"StringEquals": {"aws:PrincipalOrgID": "o-1"}}"#, false),
+            (r#"{"StringEquals": {"aws:RequestedRegion": "eu-central-1"}}"#, true),
+            (r#"{"StringNotLike": {"aws:RequestedRegion": "eu-*"}}"#, false),
+            (r#"{"StringNotEqualsIfExists": {"aws:ResourceOrgID": "o-1"}}"#, true),
+            (r#"{"ForAnyValue:StringEquals": {"aws:CalledVia": "athena.amazonaws.com"}}"#, false),
+            (r#"{"Null": {"aws:PrincipalServiceNamesList": "true"}}"#, true),
             (r#"{"StringEquals": {"aws:PrincipalType": "Anonymous"}}"#, true),
             (r#"{"StringEquals": {"s3:ResourceAccount": "111122223333"}}"#, true),
             (r#"{"Null": {"aws:PrincipalArn": "true"}}"#, true),
@@ -471,6 +479,7 @@ mod tests {
             (r#"{"StringEquals": {"aws:PrincipalAccount": "111122223333"}}"#, false),
             (r#"{"StringEqualsIfExists": {"aws:PrincipalAccount": "111122223333"}}"#, true),
             (r#"{"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::*:root"}}"#, true),
+            (r#"{"NotIpAddress": {"aws:SourceIp": []}}"#, true),
         ] {
             let text = format!(
                 r#"{{"Statement": {{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*",
@@ -479,7 +488,6 @@ mod tests {
             let policy = Policy::parse(text.as_bytes(), "b").unwrap();
             assert_eq!(policy.is_public(), expected, "{condition}");
         }
-            (r#"{"NotIpAddress": {"aws:SourceIp": []}}"#, true),
     }
 
     #[test]
@@ -515,14 +523,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
-        let with = |field: &str| {
-            let text = format!(
-                r#"{{"Statement": [{{"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::b/*"{field}}}]}}"#
-            );
-            Policy::parse(text.as_bytes(), "b")
-        };
-    #[test]
     fn all_but_some_are_named_by_a_denial_alone() {
         let with = |effect: &str| {
             let text = format!(
@@ -539,6 +539,14 @@ mod tests {
         assert!(kept.unwrap().is_public());
     }
 
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let with = |field: &str| {
+            let text = format!(
+                r#"{{"Statement": [{{"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::b/*"{field}}}]}}"#
+            );
+            Policy::parse(text.as_bytes(), "b")
+        };
         assert!(with("").unwrap().is_public());
         for field in [
             r#", "Conditon": {}"#,
@@ -547,6 +555,10 @@ mod tests {
             r#", "Condition": {"NumericLessThan": {"s3:max-keys": "ten"}}"#,
             r#", "Condition": {"ForSomeValues:StringLike": {"aws:SourceIp": "*"}}"#,
             r#", "Condition": {"StringEquals": {"aws:Own": "1"}}"#,
+            r#", "Condition": {"StringEquals": "a"}"#,
+            r#", "Condition": {"StringEquals": [{"s3:prefix": "a"}]}"#,
+            r#", "Condition": {"StringEquals": null}"#,
+            r#", "Condition": {"NullIfExists": {"s3:prefix": "true"}}"#,
             r#", "NotPrincipal": "*""#,
         ] {
             assert!(with(field).is_err(), "{field}");
@@ -560,7 +572,3 @@ mod tests {
         assert!(Policy::parse(other.as_bytes(), "b").is_err());
     }
 }
-            r#", "Condition": {"StringEquals": "a"}"#,
-            r#", "Condition": {"StringEquals": [{"s3:prefix": "a"}]}"#,
-            r#", "Condition": {"StringEquals": null}"#,
-            r#", "Condition": {"NullIfExists": {"s3:prefix": "true"}}"#,
