@@ -435,6 +435,65 @@ async fn who_may_not_set_locks_sets_none_with_an_object() {
     }
 }
 
+/// A write that sets a lock: with an object, or on one that is there.
+fn lock_of(mode: &str, until: &str, hold: &str) -> Vec<Draft> {
+    let retention = format!(
+        "<Retention><Mode>{mode}</Mode><RetainUntilDate>{until}</RetainUntilDate></Retention>"
+    );
+    let held = format!("<LegalHold><Status>{hold}</Status></LegalHold>");
+    let with = |draft: Draft| {
+        draft
+            .with("x-store-object-lock-mode", mode)
+            .with("x-store-object-lock-retain-until-date", until)
+            .with("x-store-object-lock-legal-hold", hold)
+    };
+    vec![
+        with(Draft::put("/locked/new", b"1").with("x-store-checksum-crc32", crc32(b"1"))),
+        with(Draft::new("POST", "/locked/new?uploads", b"")),
+        with(Draft::put("/locked/copy", b"").with("x-store-copy-source", "locked/k")),
+        Draft::document("/locked/k?retention", retention.as_bytes()),
+        Draft::document("/locked/k?legal-hold", held.as_bytes()),
+    ]
+}
+
+#[tokio::test]
+async fn a_policy_looks_at_the_lock_that_a_document_sets_as_at_that_of_headers() {
+    // It is 2026-11-21: the end is 11 days away, the last of which has begun.
+    let until = "2026-12-01T12:00:00Z";
+    for (condition, of_retention, of_hold) in [
+        (r#""StringEquals": {"s3:object-lock-mode": "GOVERNANCE"}"#, true, false),
+        (r#""StringEquals": {"s3:object-lock-mode": "COMPLIANCE"}"#, false, false),
+        (r#""NumericGreaterThan": {"s3:object-lock-remaining-retention-days": "10"}"#, true, false),
+        (
+            r#""NumericGreaterThan": {"s3:object-lock-remaining-retention-days": "11"}"#,
+            false,
+            false,
+        ),
+        (r#""DateGreaterThan": {"s3:object-lock-retain-until-date": "2026-12-01"}"#, true, false),
+        (r#""DateGreaterThan": {"s3:object-lock-retain-until-date": "2026-12-02"}"#, false, false),
+        (r#""StringEquals": {"s3:object-lock-legal-hold": "ON"}"#, false, true),
+        (r#""StringEquals": {"s3:object-lock-legal-hold": "OFF"}"#, false, false),
+    ] {
+        for (place, draft) in lock_of("GOVERNANCE", until, "ON").into_iter().enumerate() {
+            let world = World::new(NOW).await;
+            world.store("/locked/k", b"1").await;
+            let policy = policy_of("Deny", &["PutObjectRetention", "PutObjectLegalHold"])
+                .replace(":versioned", ":locked")
+                .replace(r#""Effect""#, &format!(r#""Condition": {{{condition}}}, "Effect""#));
+            assert_eq!(put_policy(&world, "locked", &policy).await.status, 204, "{policy}");
+            let is_denied = match place {
+                // With an object comes all of it.
+                0..=2 => of_retention || of_hold,
+                3 => of_retention,
+                _ => of_hold,
+            };
+            let answer = world.send(&draft).await;
+            let status = if is_denied { 403 } else { 200 };
+            assert_eq!(answer.status, status, "{condition} {draft:?}: {}", answer.text());
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_head_shows_what_may_be_seen_of_tags_and_locks() {
     const SHOWN: [(&str, &str); 4] = [

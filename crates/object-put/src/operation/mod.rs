@@ -284,7 +284,7 @@ impl ReadCall<'_> {
             query: self.query,
             version,
             etag: None,
-            brought_tags: None,
+            brought: None,
             caller: self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

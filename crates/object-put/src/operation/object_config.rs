@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
 use crate::auth::acl::{Acl, AclContext};
+use crate::auth::authorize::AccessRequest;
+use crate::auth::policy::Brought;
 use crate::error::Error;
 use crate::operation::get_object::{find, find_unhidden, shown_version};
 use crate::operation::{Call, Operation, ReadCall, Reply};
 use crate::store::bucket::{Bucket, Ownership};
-use crate::store::lock::{self, Retention};
+use crate::store::lock::{self, ObjectLock, Retention};
 use crate::store::lookup::FoundVersion;
 use crate::store::lookup::account_directory;
 use crate::store::tagging::{TagTarget, Tags};
@@ -53,13 +56,26 @@ pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error>
     versioned(call, reply, &found)
 }
 
-/// The tags that the document of a request sets on an object, if it is one that does: policies look at them as at those of a header.
+/// What the document of a request sets on an object, if it is one that does: policies look at it as at that of headers.
 #[must_use]
-pub fn brought_tags(operation: &Operation, document: &[u8]) -> Option<Tags> {
-    // What is no set of tags is refused where it would be set.
-    let tags =
-        (operation.name == "PutObjectTagging").then(|| Tags::from_xml(document, TagTarget::Object));
-    tags?.ok()
+pub fn brought(operation: &Operation, document: &[u8], now: Timestamp) -> Option<Brought> {
+    // What cannot be read is refused where it would be set.
+    let lock = match operation.name {
+        "PutObjectTagging" => {
+            let tags = Tags::from_xml(document, TagTarget::Object).ok()?;
+            return Some(Brought { tags: Some(tags), ..Brought::default() });
+        }
+        "PutObjectRetention" => {
+            let retention = Retention::from_xml(document, now).ok()?;
+            ObjectLock { retention, hold: None }
+        }
+        "PutObjectLegalHold" => {
+            let hold = lock::hold_from_xml(document).ok()?;
+            ObjectLock { retention: None, hold: Some(hold) }
+        }
+        _ => return None,
+    };
+    Some(Brought { tags: None, lock })
 }
 
 /// `PutObjectTagging`.
@@ -162,11 +178,11 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     }
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
-    let bypass = super::delete_object::bypass(
-        call,
-        &call.access(call.key()?, call.query.get("versionId")),
-        tx,
-    )?;
+    let lock = ObjectLock { retention: next, hold: None };
+    let brought = Brought { tags: None, lock };
+    let access = call.access(call.key()?, call.query.get("versionId"));
+    let access = AccessRequest { brought: Some(&brought), ..access };
+    let bypass = super::delete_object::bypass(call, &access, tx)?;
     change(call, tx, 200, |data| {
         let current = data.lock.retention;
         if current.is_some_and(|own| !own.may_become(next.as_ref(), call.now, bypass)) {

@@ -17,7 +17,7 @@ use crate::auth::account::Caller;
 use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::credentials::Credentials;
 use crate::auth::payload::Payload;
-use crate::auth::policy;
+use crate::auth::policy::{self, Brought};
 use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::body_headers::{self, BodyHeaders};
@@ -46,7 +46,6 @@ use crate::server::{render, response_cache, upload};
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::session_key;
 use crate::store::tables::BUCKETS;
-use crate::store::tagging::Tags;
 
 /// The most bytes of a body that is no object: XML and JSON documents.
 const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -359,9 +358,10 @@ impl ObjectPut {
             }
             Run::Write(handler) => {
                 let document = document(request, body).await?;
-                let tags = object_config::brought_tags(request.operation, &document);
+                let now = request.arrival.now;
+                let brought = object_config::brought(request.operation, &document, now);
                 run(&*request.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
-                    let bucket = self.authorize_with(request, tags.as_ref(), tx)?;
+                    let bucket = self.authorize_with(request, brought.as_ref(), tx)?;
                     check_digest(request)?;
                     handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
@@ -523,14 +523,14 @@ impl ObjectPut {
         self.authorize_with(request, None, tx)
     }
 
-    /// As [`Self::authorize`], for a request whose document brings `brought_tags`.
+    /// As [`Self::authorize`], for a request whose document brings something.
     fn authorize_with(
         &self,
         request: &ParsedRequest<'_>,
-        brought_tags: Option<&Tags>,
+        brought: Option<&Brought>,
         tx: &mut Tx<'_>,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        let access = request.access().map(|access| AccessRequest { brought_tags, ..access });
+        let access = request.access().map(|access| AccessRequest { brought, ..access });
         let bucket = access.map(|access| authorize::authorize(&access, tx)).transpose()?;
         if let Some(bucket) = &bucket {
             // Whether it goes is not decided yet: until then it is there for who reads, and nobody may write.

@@ -184,6 +184,20 @@ impl ObjectLock {
         Ok(Self { retention: retention.or_else(|| default.map(|default| default.from(now))), hold })
     }
 
+    /// The lock that headers name, as far as it can be read: what is wrong with it is said where it is set.
+    #[must_use]
+    pub fn named(fields: &Fields<'_>) -> Self {
+        let header = |name| fields.get(name).ok().flatten();
+        let mode = header(MODE).and_then(|mode| Mode::parse(&mode));
+        let until = header(UNTIL).and_then(|date| Timestamp::from_rfc3339(&date));
+        let hold = match header(HOLD).as_deref() {
+            Some("ON") => Some(true),
+            Some("OFF") => Some(false),
+            _ => None,
+        };
+        Self { retention: mode.zip(until).map(|(mode, until)| Retention { mode, until }), hold }
+    }
+
     /// Tells whether a version with this lock may be deleted; `bypass` lifts governance.
     #[must_use]
     pub fn allows_delete(&self, now: Timestamp, bypass: bool) -> bool {

@@ -11,7 +11,9 @@ use crate::auth::account::Caller;
 use crate::auth::acl::Acl;
 use crate::auth::authorize::acl::{acl_allows, is_of_object};
 use crate::auth::directory::DirectoryRequest;
-use crate::auth::policy::{self, Effect, Policy, PolicyRequest, PublicAccessBlock, access_point};
+use crate::auth::policy::{
+    self, Brought, Effect, Policy, PolicyRequest, PublicAccessBlock, access_point,
+};
 use crate::auth::session::DirectoryAccess;
 use crate::error::Error;
 use crate::request::arrival::Arrival;
@@ -25,7 +27,6 @@ use crate::store::lock;
 use crate::store::lookup::locate;
 use crate::store::open_upload;
 use crate::store::tables::{BUCKET_CONFIGS, BUCKETS};
-use crate::store::tagging::Tags;
 use crate::store::upload::Upload;
 use crate::store::version::ObjectVersion;
 
@@ -53,8 +54,8 @@ pub struct AccessRequest<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that one of many keys is to have: a request on one alone has a header for it.
     pub etag: Option<&'a str>,
-    /// The tags that it brings in a document.
-    pub brought_tags: Option<&'a Tags>,
+    /// What it brings in a document.
+    pub brought: Option<&'a Brought>,
     /// The sender.
     pub caller: &'a Caller,
     /// The way and the time in which it came.
@@ -331,7 +332,7 @@ fn effect(
         query: access.query,
         version: access.version,
         etag: access.etag,
-        brought_tags: access.brought_tags,
+        brought: access.brought,
         arrival: access.arrival,
         owner: &bucket.owner,
         tags: data.map(|data| &data.tags),

@@ -1,6 +1,7 @@
 //! The values of a request that conditions can name.
 
 use crate::auth::account::Caller;
+use crate::auth::policy::brought::{self, LockPart};
 use crate::auth::policy::{PolicyRequest, upload_encryption};
 use crate::auth::sigv4::{basic_time, header_time};
 use crate::body::encryption::{KEY_HEADER, MODE_HEADER};
@@ -8,7 +9,6 @@ use crate::request::dialect::{
     directory_action, global_condition_key, neutral_encryption, spec_header, without_action_prefix,
 };
 use crate::request::query::Query;
-use crate::store::tagging::Tags;
 
 /// A value of a request that conditions can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub(super) enum ConditionKey {
     RequestTag(String),
     /// The keys of all tags that it brings.
     RequestTagKeys,
+    /// A part of the lock that it sets.
+    Lock(LockPart),
     /// The mode of the session that is asked for.
     SessionMode,
     /// The ARN of the access point that the request came through.
@@ -119,7 +121,7 @@ const OF_ANY_SERVICE: [(&str, ConditionKey); 14] = [
 ];
 
 /// Names of this service.
-const OF_THIS_SERVICE: [(&str, ConditionKey); 13] = [
+const OF_THIS_SERVICE: [(&str, ConditionKey); 17] = [
     ("prefix", ConditionKey::Parameter("prefix")),
     ("delimiter", ConditionKey::Parameter("delimiter")),
     ("max-keys", ConditionKey::Parameter("max-keys")),
@@ -128,6 +130,10 @@ const OF_THIS_SERVICE: [(&str, ConditionKey); 13] = [
     ("if-none-match", ConditionKey::Precondition("if-none-match")),
     ("ObjectCreationOperation", ConditionKey::ObjectCreation),
     ("RequestObjectTagKeys", ConditionKey::RequestTagKeys),
+    ("object-lock-mode", ConditionKey::Lock(LockPart::Mode)),
+    ("object-lock-retain-until-date", ConditionKey::Lock(LockPart::Until)),
+    ("object-lock-remaining-retention-days", ConditionKey::Lock(LockPart::RemainingDays)),
+    ("object-lock-legal-hold", ConditionKey::Lock(LockPart::Hold)),
     ("ResourceAccount", ConditionKey::ResourceAccount),
     ("TlsVersion", ConditionKey::TlsVersion),
     ("authType", ConditionKey::AuthType),
@@ -221,7 +227,7 @@ impl ConditionKey {
     /// Its values in a request; none where the request does not have it.
     pub(super) fn values(&self, request: &PolicyRequest<'_>) -> Vec<String> {
         match self {
-            Self::RequestTagKeys => request_tags(request)
+            Self::RequestTagKeys => brought::tags(request)
                 .map(|tags| tags.keys().map(str::to_owned).collect())
                 .unwrap_or_default(),
             _ => self.value(request).into_iter().collect(),
@@ -271,18 +277,11 @@ impl ConditionKey {
                 }
             }
             Self::Header(name) => header(name).map(Into::into),
+            Self::Lock(part) => brought::lock(request, *part),
             Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),
-            Self::RequestTag(key) => request_tags(request)?.get(key).map(str::to_owned),
+            Self::RequestTag(key) => brought::tags(request)?.get(key).map(str::to_owned),
         }
     }
-}
-
-/// The tags that a request brings: in its document, or in a header.
-fn request_tags(request: &PolicyRequest<'_>) -> Option<Tags> {
-    if let Some(tags) = request.brought_tags {
-        return Some(tags.clone());
-    }
-    Tags::from_header(&request.fields.get("x-store-tagging").ok().flatten()?).ok()
 }
 
 /// Tells whether a request with this permission makes an object: the beginning of an upload, and its parts, need the same.

@@ -4,6 +4,7 @@
 
 pub mod access_point;
 mod address_range;
+mod brought;
 mod comparison;
 mod condition;
 mod condition_key;
@@ -13,6 +14,7 @@ mod repeated_field;
 mod upload_encryption;
 mod variable;
 
+pub use brought::Brought;
 pub use public_access::PublicAccessBlock;
 
 use std::borrow::Cow;
@@ -133,8 +135,8 @@ pub struct PolicyRequest<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that it asks of one of many keys.
     pub etag: Option<&'a str>,
-    /// The tags that it brings in a document.
-    pub brought_tags: Option<&'a Tags>,
+    /// What it brings in a document.
+    pub brought: Option<&'a Brought>,
     /// The account that owns the bucket.
     pub owner: &'a str,
     /// The way and the time in which it came.
@@ -276,7 +278,7 @@ mod tests {
             query: &Query::parse(query).unwrap(),
             version: None,
             etag: None,
-            brought_tags: None,
+            brought: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: false,
