@@ -270,17 +270,23 @@ pub fn global_condition_key(key: &str) -> Option<&str> {
     key.strip_prefix("aws:").or_else(|| key.strip_prefix("store:"))
 }
 
-/// A name in a policy without the prefix of this service's actions in either vocabulary.
+/// A name in a policy without the prefix of this service's actions in either vocabulary, whose letters may be of either case.
 #[must_use]
 pub fn without_action_prefix(name: &str) -> Option<&str> {
-    [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.action_prefix))
+    [AMZ, STORE].iter().find_map(|names| without_word(name, names.action_prefix))
+}
+
+/// A name without the word that it begins with, in letters of either case.
+fn without_word<'n>(name: &'n str, word: &str) -> Option<&'n str> {
+    let (own, rest) = name.split_at_checked(word.len())?;
+    own.eq_ignore_ascii_case(word).then_some(rest)
 }
 
 /// The spec's name of a permission on directory buckets that a policy names in either vocabulary.
 #[must_use]
 pub fn directory_action(name: &str) -> Option<String> {
     let own =
-        [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.directory_action_prefix))?;
+        [AMZ, STORE].iter().find_map(|names| without_word(name, names.directory_action_prefix))?;
     Some([STORE.directory_action_prefix, own].concat())
 }
 

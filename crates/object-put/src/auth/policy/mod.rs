@@ -368,6 +368,18 @@ mod tests {
     }
 
     #[test]
+    fn actions_are_the_same_in_upper_and_lower_case() {
+        for action in ["S3:GetObject", "s3:getobject", "S3:GETOBJ*", "Store:GetObject"] {
+            let statement = format!(
+                r#"[{{"Effect": "Deny", "Principal": "*", "Action": "{action}", "Resource": "arn:aws:s3:::b/*"}}]"#
+            );
+            let read = evaluate(&statement, "store:GetObject", "b/k", "");
+            assert_eq!(read, Some(Effect::Deny), "{action}");
+            assert_eq!(evaluate(&statement, "store:PutObject", "b/k", ""), None, "{action}");
+        }
+    }
+
+    #[test]
     fn documents_of_the_older_version_have_no_variables() {
         let with = |version: &str, resource: &str| {
             let text = format!(
