@@ -98,7 +98,7 @@ impl Comparison {
             Kind::Number(_) => number(value).is_some(),
             Kind::Time(_) => time(value).is_some(),
             Kind::Address => AddressRange::parse(value).is_some(),
-            Kind::Null => matches!(value, "true" | "false"),
+            Kind::Null => is_boolean(value),
         }
     }
 
@@ -145,6 +145,11 @@ impl Comparison {
             Kind::Null => false,
         }
     }
+}
+
+/// Tells whether a text is true or false.
+pub(super) fn is_boolean(text: &str) -> bool {
+    text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")
 }
 
 fn number(text: &str) -> Option<f64> {

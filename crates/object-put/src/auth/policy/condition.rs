@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::auth::policy::comparison::Comparison;
+use crate::auth::policy::comparison::{Comparison, is_boolean};
 use crate::auth::policy::condition_key::ConditionKey;
 use crate::auth::policy::{PolicyRequest, malformed, strings, variable};
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl Test {
     pub(super) fn holds(&self, request: &PolicyRequest<'_>) -> bool {
         let found = self.subject.values(request);
         if self.comparison.is_of_presence() {
-            let wants_absent = self.values.iter().any(|value| value == "true");
+            let wants_absent = self.values.iter().any(|value| value.eq_ignore_ascii_case("true"));
             return found.is_empty() == wants_absent;
         }
         let fits = |found: &String| {
@@ -92,7 +92,7 @@ fn bare_arn(arn: &str) -> &str {
 }
 
 /// Checks the conditions of a statement that is put: each operator has an object, for one that is passed over would let more through
-/// than was meant, and `Null`, which is told of the lack already, stands without `IfExists`.
+/// than was meant, `Null`, which is told of the lack already, stands without `IfExists`, and `Bool` compares with true or false.
 ///
 /// # Errors
 /// [`Error::MalformedPolicy`].
@@ -101,8 +101,15 @@ pub(super) fn check(json: Option<&Value>) -> Result<(), Error> {
         if operator.ends_with("NullIfExists") {
             return Err(malformed(format!("Invalid Condition type : {operator}")));
         }
-        if !block.is_object() {
+        let Value::Object(block) = block else {
             return Err(malformed("Conditions must be an object"));
+        };
+        let compares = operator.trim_end_matches("IfExists");
+        if !(compares == "Bool" || compares.ends_with(":Bool")) {
+            continue;
+        }
+        if !block.values().filter_map(strings).flatten().all(|value| is_boolean(&value)) {
+            return Err(malformed("Policy has an invalid condition value"));
         }
     }
     Ok(())

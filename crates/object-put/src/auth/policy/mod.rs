@@ -467,6 +467,9 @@ mod tests {
             (r#"{"StringEquals": {"s3:ResourceAccount": "111122223333"}}"#, true),
             (r#"{"Null": {"aws:PrincipalArn": "true"}}"#, true),
             (r#"{"Null": {"s3:if-none-match": "false"}}"#, false),
+            (r#"{"Null": {"s3:if-none-match": "True"}}"#, true),
+            (r#"{"Bool": {"aws:SecureTransport": ["FALSE"]}}"#, true),
+            (r#"{"Bool": {"aws:SecureTransport": false}}"#, true),
             (r#"{"BoolIfExists": {"aws:MultiFactorAuthPresent": "true"}}"#, true),
             (r#"{"Bool": {"aws:PrincipalIsAWSService": "false"}}"#, true),
             (r#"{"StringNotEqualsIgnoreCase": {"s3:authType": "REST-HEADER"}}"#, true),
@@ -572,6 +575,8 @@ mod tests {
             r#", "Condition": {"StringEquals": "a"}"#,
             r#", "Condition": {"StringEquals": [{"s3:prefix": "a"}]}"#,
             r#", "Condition": {"StringEquals": null}"#,
+            r#", "Condition": {"Bool": {"aws:SecureTransport": "flase"}}"#,
+            r#", "Condition": {"ForAnyValue:BoolIfExists": {"aws:SecureTransport": ["true", ""]}}"#,
             r#", "Condition": {"NullIfExists": {"s3:prefix": "true"}}"#,
             r#", "NotPrincipal": "*""#,
         ] {
