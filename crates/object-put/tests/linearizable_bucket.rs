@@ -1,10 +1,7 @@
 //! Calls on one bucket that overlap are linearizable: uploads that are begun, given a part, completed and aborted, while the bucket is deleted and made
 //! again, answer as if each call had happened at one moment.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets the unexpected fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod service;
 
