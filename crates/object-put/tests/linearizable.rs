@@ -1,12 +1,7 @@
 //! Calls on one key that overlap are linearizable: conditional and plain puts, appends of parts, completions, aborts and deletes answer as if each
 //! had happened at one moment.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that meets the unexpected fails"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that meets the unexpected fails")]
 
 mod condition;
 mod service;

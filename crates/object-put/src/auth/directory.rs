@@ -149,7 +149,7 @@ impl DirectoryRequest<'_> {
             query: self.query,
             version: None,
             etag: None,
-            brought: None,
+            request_object: None,
             arrival: self.arrival,
             owner: &bucket.owner,
             tags: None,

@@ -379,7 +379,7 @@ fn access_to<'a>(call: &'a Call<'_>, source: &'a CopySource) -> AccessRequest<'a
         query: &source.query,
         version: source.query.get("versionId"),
         etag: None,
-        brought: None,
+        request_object: None,
         caller: call.caller,
         arrival: call.arrival,
         directory: Some(DirectoryAccess::Zonal(SessionMode::ReadOnly)),

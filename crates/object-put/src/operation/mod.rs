@@ -284,7 +284,7 @@ impl ReadCall<'_> {
             query: self.query,
             version,
             etag: None,
-            brought: None,
+            request_object: None,
             caller: self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

@@ -8,7 +8,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::acl::{Acl, AclContext};
 use crate::auth::authorize::AccessRequest;
-use crate::auth::policy::Brought;
+use crate::auth::policy::RequestObject;
 use crate::error::Error;
 use crate::operation::get_object::{find, find_unhidden, shown_version};
 use crate::operation::{Call, Operation, ReadCall, Reply};
@@ -56,14 +56,18 @@ pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error>
     versioned(call, reply, &found)
 }
 
-/// What the document of a request sets on an object, if it is one that does: policies look at it as at that of headers.
+/// The tags and the lock that the document of a request sets on an object, if it is one that does: policies look at them as at those of headers.
 #[must_use]
-pub fn brought(operation: &Operation, document: &[u8], now: Timestamp) -> Option<Brought> {
+pub fn request_object(
+    operation: &Operation,
+    document: &[u8],
+    now: Timestamp,
+) -> Option<RequestObject> {
     // What cannot be read is refused where it would be set.
     let lock = match operation.name {
         "PutObjectTagging" => {
             let tags = Tags::from_xml(document, TagTarget::Object).ok()?;
-            return Some(Brought { tags: Some(tags), ..Brought::default() });
+            return Some(RequestObject { tags: Some(tags), ..RequestObject::default() });
         }
         "PutObjectRetention" => {
             let retention = Retention::from_xml(document, now).ok()?;
@@ -75,7 +79,7 @@ pub fn brought(operation: &Operation, document: &[u8], now: Timestamp) -> Option
         }
         _ => return None,
     };
-    Some(Brought { tags: None, lock })
+    Some(RequestObject { tags: None, lock })
 }
 
 /// `PutObjectTagging`.
@@ -179,9 +183,9 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
     let lock = ObjectLock { retention: next, hold: None };
-    let brought = Brought { tags: None, lock };
+    let request_object = RequestObject { tags: None, lock };
     let access = call.access(call.key()?, call.query.get("versionId"));
-    let access = AccessRequest { brought: Some(&brought), ..access };
+    let access = AccessRequest { request_object: Some(&request_object), ..access };
     let bypass = super::delete_object::bypass(call, &access, tx)?;
     change(call, tx, 200, |data| {
         let current = data.lock.retention;

@@ -17,7 +17,7 @@ use crate::auth::account::Caller;
 use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::credentials::Credentials;
 use crate::auth::payload::Payload;
-use crate::auth::policy::{self, Brought};
+use crate::auth::policy::{self, RequestObject};
 use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::body_headers::{self, BodyHeaders};
@@ -359,9 +359,10 @@ impl ObjectPut {
             Run::Write(handler) => {
                 let document = document(request, body).await?;
                 let now = request.arrival.now;
-                let brought = object_config::brought(request.operation, &document, now);
+                let request_object =
+                    object_config::request_object(request.operation, &document, now);
                 run(&*request.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
-                    let bucket = self.authorize_with(request, brought.as_ref(), tx)?;
+                    let bucket = self.authorize_with(request, request_object.as_ref(), tx)?;
                     check_digest(request)?;
                     handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
@@ -527,10 +528,10 @@ impl ObjectPut {
     fn authorize_with(
         &self,
         request: &ParsedRequest<'_>,
-        brought: Option<&Brought>,
+        request_object: Option<&RequestObject>,
         tx: &mut Tx<'_>,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        let access = request.access().map(|access| AccessRequest { brought, ..access });
+        let access = request.access().map(|access| AccessRequest { request_object, ..access });
         let bucket = access.map(|access| authorize::authorize(&access, tx)).transpose()?;
         if let Some(bucket) = &bucket {
             // Whether it goes is not decided yet: until then it is there for who reads, and nobody may write.

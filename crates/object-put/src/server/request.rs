@@ -67,7 +67,7 @@ impl ParsedRequest<'_> {
             query: self.query,
             version: self.query.get("versionId"),
             etag: None,
-            brought: None,
+            request_object: None,
             caller: &self.caller,
             arrival: self.arrival,
             directory: access_of(self.operation.name),

@@ -192,7 +192,7 @@ pub fn policy(data: &[u8]) {
             query: &query,
             version: None,
             etag: None,
-            brought: None,
+            request_object: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: true,

@@ -90,7 +90,7 @@ fn ask(client: Client, key: usize, method: &str, query: &str, body: &str) -> Opt
     client.ask(method, &path, &[&bearer, "Content-Type: application/json"], body.as_bytes())
 }
 
-/// Whether an answer tells nothing of what became of the call.
+/// Tells whether an answer says nothing of what became of the call.
 fn tells_nothing(answer: Option<&Answer>) -> bool {
     answer.is_none_or(|answer| answer.status == 503)
 }

@@ -17,11 +17,11 @@ const CLIENTS: usize = 2;
 /// A thing that happens to the instances or their store.
 pub type Fault<'f> = &'f mut dyn FnMut(&mut [Instance]);
 
-/// What clients do with keys of a service.
+/// Calls of clients on keys of a service.
 pub trait Judged: Sync {
     /// A call with its answer.
     type Call: Send;
-    /// What a client remembers for its next calls.
+    /// A client's memory for its next calls.
     type Memory: Default;
 
     /// A client's call on a key; `turn` tells the client's number and how many calls it made before. Gives what is noted of it, and whether

@@ -12,7 +12,7 @@ use crate::auth::acl::Acl;
 use crate::auth::authorize::acl::{acl_allows, is_of_object};
 use crate::auth::directory::DirectoryRequest;
 use crate::auth::policy::{
-    self, Brought, Effect, Policy, PolicyRequest, PublicAccessBlock, access_point,
+    self, Effect, Policy, PolicyRequest, PublicAccessBlock, RequestObject, access_point,
 };
 use crate::auth::session::DirectoryAccess;
 use crate::error::Error;
@@ -54,8 +54,8 @@ pub struct AccessRequest<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that one of many keys is to have: a request on one alone has a header for it.
     pub etag: Option<&'a str>,
-    /// What it brings in a document.
-    pub brought: Option<&'a Brought>,
+    /// The tags and the lock that its document sets.
+    pub request_object: Option<&'a RequestObject>,
     /// The sender.
     pub caller: &'a Caller,
     /// The way and the time in which it came.
@@ -332,7 +332,7 @@ fn effect(
         query: access.query,
         version: access.version,
         etag: access.etag,
-        brought: access.brought,
+        request_object: access.request_object,
         arrival: access.arrival,
         owner: &bucket.owner,
         tags: data.map(|data| &data.tags),

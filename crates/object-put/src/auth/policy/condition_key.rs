@@ -1,7 +1,7 @@
 //! The values of a request that conditions can name.
 
 use crate::auth::account::Caller;
-use crate::auth::policy::brought::{self, LockPart};
+use crate::auth::policy::request_object::{self, LockPart};
 use crate::auth::policy::{PolicyRequest, upload_encryption};
 use crate::auth::sigv4::{basic_time, header_time};
 use crate::body::encryption::{KEY_HEADER, MODE_HEADER};
@@ -227,7 +227,7 @@ impl ConditionKey {
     /// Its values in a request; none where the request does not have it.
     pub(super) fn values(&self, request: &PolicyRequest<'_>) -> Vec<String> {
         match self {
-            Self::RequestTagKeys => brought::tags(request)
+            Self::RequestTagKeys => request_object::tags(request)
                 .map(|tags| tags.keys().map(str::to_owned).collect())
                 .unwrap_or_default(),
             _ => self.value(request).into_iter().collect(),
@@ -277,9 +277,9 @@ impl ConditionKey {
                 }
             }
             Self::Header(name) => header(name).map(Into::into),
-            Self::Lock(part) => brought::lock(request, *part),
+            Self::Lock(part) => request_object::lock(request, *part),
             Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),
-            Self::RequestTag(key) => brought::tags(request)?.get(key).map(str::to_owned),
+            Self::RequestTag(key) => request_object::tags(request)?.get(key).map(str::to_owned),
         }
     }
 }

@@ -4,18 +4,18 @@
 
 pub mod access_point;
 mod address_range;
-mod brought;
 mod comparison;
 mod condition;
 mod condition_key;
 mod document;
 mod public_access;
 mod repeated_field;
+mod request_object;
 mod upload_encryption;
 mod variable;
 
-pub use brought::Brought;
 pub use public_access::PublicAccessBlock;
+pub use request_object::RequestObject;
 
 use std::borrow::Cow;
 
@@ -135,8 +135,8 @@ pub struct PolicyRequest<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that it asks of one of many keys.
     pub etag: Option<&'a str>,
-    /// What it brings in a document.
-    pub brought: Option<&'a Brought>,
+    /// The tags and the lock that its document sets.
+    pub request_object: Option<&'a RequestObject>,
     /// The account that owns the bucket.
     pub owner: &'a str,
     /// The way and the time in which it came.
@@ -278,7 +278,7 @@ mod tests {
             query: &Query::parse(query).unwrap(),
             version: None,
             etag: None,
-            brought: None,
+            request_object: None,
             owner: "111122223333",
             arrival: Arrival {
                 secure: false,

@@ -11,7 +11,7 @@ use super::attribute::{Attributes, Name};
 use super::frame::Frame;
 use super::position::Position;
 
-/// What of a style the elements within inherit.
+/// The part of a style that the elements within inherit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Inherited {
     italic: Option<bool>,
@@ -25,7 +25,7 @@ pub(super) struct Inherited {
 /// The style that an element declares.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Declared {
-    /// What goes on to the elements within.
+    /// The part that goes on to the elements within.
     pub(super) inherited: Inherited,
     /// The place of lines in a region: at its first edge, in the middle, at its last.
     pub(super) display: Option<Anchor>,

@@ -1,4 +1,4 @@
-//! What a request sets on an object, as policies look at it.
+//! The object as a request would have it, as policies look at it: tags and lock, in a document or in headers.
 
 use crate::auth::policy::PolicyRequest;
 use crate::store::lock::ObjectLock;
@@ -6,9 +6,9 @@ use crate::store::tagging::Tags;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// What the document of a request sets on an object: policies look at it as at that of headers.
+/// The tags and the lock that the document of a request sets on an object: policies look at them as at those of headers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Brought {
+pub struct RequestObject {
     /// The tags, where it is a document of tags.
     pub tags: Option<Tags>,
     /// The retention or the legal hold.
@@ -27,16 +27,16 @@ pub(super) enum LockPart {
 
 /// The tags that a request brings: in its document, or in a header.
 pub(super) fn tags(request: &PolicyRequest<'_>) -> Option<Tags> {
-    if let Some(brought) = request.brought {
-        return brought.tags.clone();
+    if let Some(object) = request.request_object {
+        return object.tags.clone();
     }
     Tags::from_header(&request.fields.get("x-store-tagging").ok().flatten()?).ok()
 }
 
 /// A part of the lock that a request brings: in its document, or in headers. The default of the bucket is none that it brings.
 pub(super) fn lock(request: &PolicyRequest<'_>, part: LockPart) -> Option<String> {
-    let lock = match request.brought {
-        Some(brought) => brought.lock,
+    let lock = match request.request_object {
+        Some(object) => object.lock,
         None => ObjectLock::named(request.fields),
     };
     match part {
