@@ -20,6 +20,7 @@ use crate::store::bucket::{BucketKind, Versioning};
 use crate::store::key::Key;
 use crate::store::lifecycle;
 use crate::store::list::PAGE_MAX;
+use crate::store::lock::hold_word;
 use crate::store::lookup::{FoundVersion, locate};
 use crate::store::object_encryption::ObjectEncryption;
 use crate::store::part_cursor::listed_after;
@@ -349,7 +350,7 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
             .with("x-store-object-lock-retain-until-date", retention.until.rfc3339_millis());
     }
     if let Some(hold) = data.lock.hold {
-        reply = reply.with("x-store-object-lock-legal-hold", if hold { "ON" } else { "OFF" });
+        reply = reply.with("x-store-object-lock-legal-hold", hold_word(hold));
     }
     for (name, value) in &data.metadata {
         let value = encoded_word::encode(value).into_owned();

@@ -182,10 +182,9 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     }
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
-    let lock = ObjectLock { retention: next, hold: None };
-    let request_object = RequestObject { tags: None, lock };
+    let request_object = request_object(call.operation, call.body, call.now);
     let access = call.access(call.key()?, call.query.get("versionId"));
-    let access = AccessRequest { request_object: Some(&request_object), ..access };
+    let access = AccessRequest { request_object: request_object.as_ref(), ..access };
     let bypass = super::delete_object::bypass(call, &access, tx)?;
     change(call, tx, 200, |data| {
         let current = data.lock.retention;

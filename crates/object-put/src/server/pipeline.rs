@@ -524,7 +524,7 @@ impl ObjectPut {
         self.authorize_with(request, None, tx)
     }
 
-    /// As [`Self::authorize`], for a request whose document brings something.
+    /// As [`Self::authorize`], for a request whose document sets tags or a lock on an object.
     fn authorize_with(
         &self,
         request: &ParsedRequest<'_>,

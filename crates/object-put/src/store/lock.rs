@@ -164,15 +164,11 @@ impl ObjectLock {
                 Some(Retention { mode, until })
             }
         };
-        let hold = match fields.get(HOLD)?.as_deref() {
-            None => None,
-            Some("ON") => Some(true),
-            Some("OFF") => Some(false),
-            Some(other) => {
-                let reason = "Legal Hold must be either of 'ON' or 'OFF'";
-                return Err(Error::argument(HOLD, Some(other), reason));
-            }
+        let refused = |word: &str| {
+            Error::argument(HOLD, Some(word), "Legal Hold must be either of 'ON' or 'OFF'")
         };
+        let hold = fields.get(HOLD)?.map(|word| hold_of(&word).ok_or_else(|| refused(&word)));
+        let hold = hold.transpose()?;
         let lock = Self { retention, hold };
         if !lock.is_none() && !object_lock {
             return Err(missing_configuration());
@@ -190,11 +186,7 @@ impl ObjectLock {
         let header = |name| fields.get(name).ok().flatten();
         let mode = header(MODE).and_then(|mode| Mode::parse(&mode));
         let until = header(UNTIL).and_then(|date| Timestamp::from_rfc3339(&date));
-        let hold = match header(HOLD).as_deref() {
-            Some("ON") => Some(true),
-            Some("OFF") => Some(false),
-            _ => None,
-        };
+        let hold = header(HOLD).and_then(|word| hold_of(&word));
         Self { retention: mode.zip(until).map(|(mode, until)| Retention { mode, until }), hold }
     }
 
@@ -230,18 +222,25 @@ pub fn hold_from_xml(body: &[u8]) -> Result<bool, Error> {
     }
     let document = Element::parse(body, "LegalHold")?;
     document.has_only(&["Status"], &[])?;
-    match document.text_of("Status") {
-        Some("ON") => Ok(true),
-        Some("OFF") => Ok(false),
-        _ => Err(Error::MalformedXml),
-    }
+    document.text_of("Status").and_then(hold_of).ok_or(Error::MalformedXml)
+}
+
+/// The legal hold that a word of headers and documents says.
+fn hold_of(word: &str) -> Option<bool> {
+    [true, false].into_iter().find(|hold| hold_word(*hold) == word)
+}
+
+/// The word for a legal hold in headers, documents and policies.
+#[must_use]
+pub const fn hold_word(hold: bool) -> &'static str {
+    if hold { "ON" } else { "OFF" }
 }
 
 /// The `LegalHold` document.
 #[must_use]
 pub fn hold_document(hold: bool, namespace: &str) -> String {
     XmlWriter::document("LegalHold", namespace, |writer| {
-        writer.text("Status", if hold { "ON" } else { "OFF" });
+        writer.text("Status", hold_word(hold));
     })
 }
 

@@ -23,6 +23,7 @@ enum Kind {
     Number(Order),
     Time(Order),
     Address,
+    Boolean,
     Null,
 }
 
@@ -60,7 +61,7 @@ const OPERATORS: [(&str, Kind, bool); 27] = [
     ("ArnNotEquals", Kind::Pattern, true),
     ("ArnLike", Kind::Pattern, false),
     ("ArnNotLike", Kind::Pattern, true),
-    ("Bool", Kind::TextIgnoringCase, false),
+    ("Bool", Kind::Boolean, false),
     ("NumericEquals", Kind::Number(Order::Equal), false),
     ("NumericNotEquals", Kind::Number(Order::Equal), true),
     ("NumericLessThan", Kind::Number(Order::Less), false),
@@ -91,10 +92,15 @@ impl Comparison {
         self.kind == Kind::Null
     }
 
+    /// Tells whether a value of a policy that is put makes sense to it. Policies that are kept may have any boolean: they are read as they are.
+    pub(super) fn takes_new(self, value: &str) -> bool {
+        self.takes(value) && (self.kind != Kind::Boolean || is_boolean(value))
+    }
+
     /// Tells whether a value of a policy is one that it can compare with.
     pub(super) fn takes(self, value: &str) -> bool {
         match self.kind {
-            Kind::Text | Kind::TextIgnoringCase | Kind::Pattern => true,
+            Kind::Text | Kind::TextIgnoringCase | Kind::Pattern | Kind::Boolean => true,
             Kind::Number(_) => number(value).is_some(),
             Kind::Time(_) => time(value).is_some(),
             Kind::Address => AddressRange::parse(value).is_some(),
@@ -106,7 +112,7 @@ impl Comparison {
     /// public.
     pub(super) fn is_fixed(self, value: &str) -> bool {
         match self.kind {
-            Kind::Text | Kind::TextIgnoringCase => !self.is_negated,
+            Kind::Text | Kind::TextIgnoringCase | Kind::Boolean => !self.is_negated,
             Kind::Pattern => !self.is_negated && !value.contains(['*', '?']),
             Kind::Address => {
                 !self.is_negated
@@ -125,7 +131,7 @@ impl Comparison {
     pub(super) fn fits(self, value: &str, found: &str) -> bool {
         match self.kind {
             Kind::Text => value == found,
-            Kind::TextIgnoringCase => value.eq_ignore_ascii_case(found),
+            Kind::TextIgnoringCase | Kind::Boolean => value.eq_ignore_ascii_case(found),
             Kind::Pattern => matches(value, found),
             Kind::Number(order) => {
                 let found = number(found).zip(number(value));
@@ -148,7 +154,7 @@ impl Comparison {
 }
 
 /// Tells whether a text is true or false.
-pub(super) fn is_boolean(text: &str) -> bool {
+fn is_boolean(text: &str) -> bool {
     text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")
 }
 

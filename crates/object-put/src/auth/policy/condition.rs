@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::auth::policy::comparison::{Comparison, is_boolean};
+use crate::auth::policy::comparison::Comparison;
 use crate::auth::policy::condition_key::ConditionKey;
 use crate::auth::policy::{PolicyRequest, malformed, strings, variable};
 use crate::error::Error;
@@ -98,21 +98,46 @@ fn bare_arn(arn: &str) -> &str {
 /// [`Error::MalformedPolicy`].
 pub(super) fn check(json: Option<&Value>) -> Result<(), Error> {
     for (operator, block) in json.and_then(Value::as_object).into_iter().flatten() {
-        if operator.ends_with("NullIfExists") {
-            return Err(malformed(format!("Invalid Condition type : {operator}")));
+        let Operator { comparison, if_exists, .. } = Operator::parse(operator)?;
+        if comparison.is_of_presence() && if_exists {
+            return Err(unknown(operator));
         }
         let Value::Object(block) = block else {
             return Err(malformed("Conditions must be an object"));
         };
-        let compares = operator.trim_end_matches("IfExists");
-        if !(compares == "Bool" || compares.ends_with(":Bool")) {
-            continue;
-        }
-        if !block.values().filter_map(strings).flatten().all(|value| is_boolean(&value)) {
+        let mut values = block.values().filter_map(strings).flatten();
+        if !values.all(|value| comparison.takes_new(&value)) {
             return Err(malformed("Policy has an invalid condition value"));
         }
     }
     Ok(())
+}
+
+/// An operator with what stands before and behind it.
+struct Operator {
+    comparison: Comparison,
+    quantifier: Quantifier,
+    if_exists: bool,
+}
+
+impl Operator {
+    fn parse(operator: &str) -> Result<Self, Error> {
+        let (quantifier, name) = match operator.split_once(':') {
+            Some(("ForAllValues", name)) => (Quantifier::All, name),
+            Some(("ForAnyValue", name)) => (Quantifier::Any, name),
+            _ => (Quantifier::One, operator),
+        };
+        let (name, if_exists) = match name.strip_suffix("IfExists") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let comparison = Comparison::named(name).ok_or_else(|| unknown(operator))?;
+        Ok(Self { comparison, quantifier, if_exists })
+    }
+}
+
+fn unknown(operator: &str) -> Error {
+    malformed(format!("Invalid Condition type : {operator}"))
 }
 
 /// Reads the conditions of a statement.
@@ -127,17 +152,7 @@ pub(super) fn tests(json: Option<&Value>) -> Result<Vec<Test>, Error> {
         Some(_) => return Err(malformed("Conditions must be an object")),
     };
     for (operator, block) in blocks {
-        let (quantifier, name) = match operator.split_once(':') {
-            Some(("ForAllValues", name)) => (Quantifier::All, name),
-            Some(("ForAnyValue", name)) => (Quantifier::Any, name),
-            _ => (Quantifier::One, operator.as_str()),
-        };
-        let (name, if_exists) = match name.strip_suffix("IfExists") {
-            Some(name) => (name, true),
-            None => (name, false),
-        };
-        let comparison = Comparison::named(name)
-            .ok_or_else(|| malformed(format!("Invalid Condition type : {operator}")))?;
+        let Operator { comparison, quantifier, if_exists } = Operator::parse(operator)?;
         for (key, values) in block.as_object().into_iter().flatten() {
             let subject = ConditionKey::parse(key)
                 .ok_or_else(|| malformed(format!("Policy has an invalid condition key - {key}")))?;

@@ -1,7 +1,7 @@
 //! The object as a request would have it, as policies look at it: tags and lock, in a document or in headers.
 
 use crate::auth::policy::PolicyRequest;
-use crate::store::lock::ObjectLock;
+use crate::store::lock::{ObjectLock, hold_word};
 use crate::store::tagging::Tags;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -48,6 +48,6 @@ pub(super) fn lock(request: &PolicyRequest<'_>, part: LockPart) -> Option<String
             let days = seconds.saturating_add(DAY_SECONDS - 1).div_euclid(DAY_SECONDS);
             Some(days.to_string())
         }
-        LockPart::Hold => lock.hold.map(|held| if held { "ON" } else { "OFF" }.to_owned()),
+        LockPart::Hold => lock.hold.map(|hold| hold_word(hold).to_owned()),
     }
 }
