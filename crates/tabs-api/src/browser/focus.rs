@@ -108,12 +108,9 @@ impl Focus {
 }
 
 impl Browser {
-    /// The tab that is in front of the window with the focus. Where that gave it up, it is that of the next window.
+    /// The tab that is shown by the window in front of all others, which is the one with the focus where one has it.
     pub(crate) fn focused_tab(&self) -> Option<TabId> {
-        let order = &self.focus.stack;
-        let is_lost = self.focus.is_lost && self.focus.front() == self.focus.last();
-        let window = order.get(usize::from(is_lost && order.len() > 1))?;
-        self.strips.window(*window)?.active
+        self.strips.window(self.focus.front()?)?.active
     }
 
     /// Notes that the tab with the focus has it no longer.
