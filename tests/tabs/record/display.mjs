@@ -19,7 +19,7 @@ function start(program, args, options) {
   return { child, failed };
 }
 
-/** How often a display is started: on one that ended a moment ago with its number, the window manager may find the remains of its predecessor. */
+/** How often a display is started: now and then the window manager ends at once. */
 const STARTS_MAX = 3;
 
 /** Starts a display. Gives its name, `act(line)` for pointer and keys, and `stop()`. */
