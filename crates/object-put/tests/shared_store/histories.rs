@@ -4,8 +4,8 @@
 use md5::{Digest as _, Md5};
 use triptych_core::host::testing::history::{Model, is_linearizable};
 use triptych_core::host::testing::{
-    Answer, CALLS_BETWEEN, CALLS_OF_A_KEY, Client, Instance, Judged, pause_keeper, read_again,
-    recorded,
+    Answer, CALLS_BETWEEN, CALLS_OF_A_KEY, Client, Instance, Workload, pause_keeper, read_again,
+    run_workload,
 };
 use triptych_core::kv::StoreServer;
 
@@ -63,7 +63,7 @@ impl Model for OneKey {
 /// The objects of a bucket, each of which is a key.
 pub(crate) struct Objects;
 
-impl Judged for Objects {
+impl Workload for Objects {
     type Call = Call;
     /// The entity tag that was seen last, of whichever key.
     type Memory = Option<String>;
@@ -159,7 +159,7 @@ fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_los
     let (mut server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
     let mut instances = started(&server, &folder);
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
-    let recorded = recorded(
+    let history = run_workload(
         &Objects,
         &mut instances,
         &mut [
@@ -183,8 +183,8 @@ fn what_clients_see_while_instances_and_the_store_fall_is_linearizable_and_a_los
     let is_there = |key: &usize| clients[0].tag(&name(*key)).is_some();
     let lost = (0..).find(is_there).unwrap();
     assert_ne!(server.take_away("object_put", &name(lost)).unwrap(), 0);
-    read_again(&Objects, clients[1], lost, &recorded).unwrap();
-    let keys = recorded.into_keys(is_lost);
+    read_again(&Objects, clients[1], lost, &history).unwrap();
+    let keys = history.into_keys(is_lost);
     assert!(keys.len() >= 5 * CALLS_BETWEEN / CALLS_OF_A_KEY, "{} keys", keys.len());
     for (key, mut events) in keys {
         let whole = is_linearizable::<OneKey>(None, &events);

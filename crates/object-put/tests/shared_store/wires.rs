@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use triptych_core::host::testing::history::is_linearizable;
-use triptych_core::host::testing::{Client, Fault, Instance, recorded, until};
+use triptych_core::host::testing::{Client, Fault, Instance, run_workload, until};
 use triptych_core::kv::{StoreServer, Weather, Wire};
 
 use crate::INSTANCES;
@@ -23,8 +23,8 @@ fn wired(server: &StoreServer, folder: &tempfile::TempDir) -> (Vec<Wire>, Vec<In
 }
 
 fn judged(instances: &mut [Instance], faults: &mut [Fault<'_>]) {
-    let recorded = recorded(&Objects, instances, faults).unwrap();
-    for (key, events) in recorded.into_keys(is_lost) {
+    let history = run_workload(&Objects, instances, faults).unwrap();
+    for (key, events) in history.into_keys(is_lost) {
         assert!(is_linearizable::<OneKey>(None, &events), "{key}: {events:#?}");
     }
 }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use triptych_core::host::testing::history::{Model, is_linearizable};
 use triptych_core::host::testing::{
-    Answer, CALLS_BETWEEN, CALLS_OF_A_KEY, Client, Instance, Judged, pause_keeper, read_again,
-    recorded,
+    Answer, CALLS_BETWEEN, CALLS_OF_A_KEY, Client, Instance, Workload, pause_keeper, read_again,
+    run_workload,
 };
 
 use super::{Cluster, INSTANCES, kill};
@@ -139,7 +139,7 @@ fn list(client: Client, key: usize) -> Option<Call> {
     Some(Call::List(items.first().map(|item| item["id"].as_str().unwrap().to_owned())))
 }
 
-impl Judged for Subscriptions {
+impl Workload for Subscriptions {
     type Call = Call;
     /// The subscription that was seen last, with its key.
     type Memory = Option<(usize, String)>;
@@ -191,7 +191,7 @@ fn what_subscribers_see_while_instances_and_the_store_fall_is_linearizable_and_a
  {
     let Cluster { mut instances, mut server, _folder, .. } = Cluster::of_seed(&seed());
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
-    let recorded = recorded(
+    let history = run_workload(
         &Subscriptions,
         &mut instances,
         &mut [
@@ -215,8 +215,8 @@ fn what_subscribers_see_while_instances_and_the_store_fall_is_linearizable_and_a
     let (subscriber, publisher) = parties(lost);
     let record = [channel(subscriber), channel(publisher)].join("\0\u{1}");
     assert_eq!(server.take_away("video_api", &record).unwrap(), 1);
-    read_again(&Subscriptions, clients[1], lost, &recorded).unwrap();
-    let keys = recorded.into_keys(is_lost);
+    read_again(&Subscriptions, clients[1], lost, &history).unwrap();
+    let keys = history.into_keys(is_lost);
     assert!(keys.len() >= 5 * CALLS_BETWEEN / CALLS_OF_A_KEY, "{} keys", keys.len());
     for (key, mut events) in keys {
         let is_whole = is_linearizable::<OneSubscription>(State::Absent, &events);
@@ -245,7 +245,7 @@ mod long {
         let mut cluster = Cluster::on(server, &seed(), |number| urls[number].clone());
         let cut = cluster.server.cut();
         let all = |weather| wires.iter().for_each(|wire| wire.turn(weather));
-        let recorded = recorded(
+        let history = run_workload(
             &Subscriptions,
             &mut cluster.instances,
             &mut [
@@ -258,7 +258,7 @@ mod long {
         )
         .unwrap();
         assert!(wires.iter().all(|wire| wire.cut() > 0), "a wire was never cut");
-        for (key, events) in recorded.into_keys(is_lost) {
+        for (key, events) in history.into_keys(is_lost) {
             let is_whole = is_linearizable::<OneSubscription>(State::Absent, &events);
             assert!(is_whole, "{key}: {events:#?}");
         }

@@ -2,12 +2,12 @@
 
 pub mod history;
 mod instance;
-mod judged;
 mod nginx;
 mod round_robin;
 #[cfg(feature = "object-store")]
 mod shared_bodies;
 mod suite;
+mod workload;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 pub use self::instance::{Answer, Client, Instance, pause_keeper, until};
-pub use self::judged::{
-    CALLS_BETWEEN, CALLS_OF_A_KEY, Fault, Judged, Recorded, read_again, recorded,
-};
 pub use self::nginx::Nginx;
 pub use self::round_robin::RoundRobin;
 #[cfg(feature = "object-store")]
 pub use self::shared_bodies::SharedBodies;
 pub use self::suite::{run_suite, workspace_file};
+pub use self::workload::{
+    CALLS_BETWEEN, CALLS_OF_A_KEY, Fault, KeyedHistory, Workload, read_again, run_workload,
+};
 use super::{Config, HostedService, Report, serve};
 use crate::time::SystemClock;
 

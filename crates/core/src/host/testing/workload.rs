@@ -1,4 +1,4 @@
-//! Clients of several instances that call while faults come, and note what they see for a judge.
+//! Workloads: clients of several instances that call while faults come, and the history of what they saw.
 
 use std::io::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ const CLIENTS: usize = 2;
 pub type Fault<'f> = &'f mut dyn FnMut(&mut [Instance]);
 
 /// Calls of clients on keys of a service.
-pub trait Judged: Sync {
+pub trait Workload: Sync {
     /// A call with its answer.
     type Call: Send;
     /// A client's memory for its next calls.
@@ -39,27 +39,32 @@ pub trait Judged: Sync {
 }
 
 /// The calls of all clients, each with the number of its key.
-pub type Recorded<J> = History<(usize, <J as Judged>::Call)>;
+pub type KeyedHistory<W> = History<(usize, <W as Workload>::Call)>;
 
 /// Lets two clients of each instance call while `faults` come one after another; gives what they saw, with a read of each key through each
 /// instance after all of it.
 ///
 /// # Errors
 /// If the service does not come back after a fault, or does not answer in the end.
-pub fn recorded<J: Judged>(
-    judged: &J,
+pub fn run_workload<W: Workload>(
+    workload: &W,
     instances: &mut [Instance],
     faults: &mut [Fault<'_>],
-) -> Result<Recorded<J>> {
+) -> Result<KeyedHistory<W>> {
     let clients: Vec<Client> = instances.iter().map(Instance::client).collect();
-    let (recorded, taken, stop) =
-        (Recorded::<J>::default(), AtomicUsize::new(0), AtomicBool::new(false));
+    let (history, taken, stop) =
+        (KeyedHistory::<W>::default(), AtomicUsize::new(0), AtomicBool::new(false));
     let silent = || Error::other("no more calls are answered");
-    let went_on = scope(|scope| {
-        for (number, client) in clients.iter().cycle().take(CLIENTS * clients.len()).enumerate() {
-            let (recorded, taken, stop) = (&recorded, &taken, &stop);
-            scope.spawn(move || call_until(judged, (*client, number), recorded, taken, stop));
-        }
+    scope(|scope| {
+        // Also where a fault panics: else its test would wait for them without an end.
+        let stopped = SetOnDrop(&stop);
+        let callers = clients.iter().cycle().take(CLIENTS * clients.len()).enumerate();
+        let callers: Vec<_> = callers
+            .map(|(number, client)| {
+                let (history, taken, stop) = (&history, &taken, &stop);
+                scope.spawn(move || call_until(workload, (*client, number), history, taken, stop))
+            })
+            .collect();
         let go_on = || {
             let goal = taken.load(Ordering::Relaxed) + CALLS_BETWEEN;
             until(|| (taken.load(Ordering::Relaxed) >= goal).then_some(()))
@@ -69,59 +74,73 @@ pub fn recorded<J: Judged>(
             went_on = went_on.and_then(|()| go_on()).map(|()| fault(instances));
         }
         let went_on = went_on.and_then(|()| go_on());
-        stop.store(true, Ordering::Relaxed);
-        went_on
-    });
-    went_on.ok_or_else(silent)?;
+        drop(stopped);
+        let panicked = |_| Error::other("a client panicked");
+        for caller in callers {
+            caller.join().map_err(panicked)?.ok_or_else(silent)?;
+        }
+        went_on.ok_or_else(silent)
+    })?;
     let keys = taken.load(Ordering::Relaxed).div_ceil(CALLS_OF_A_KEY);
     for client in clients {
         wait_for(client, &AtomicBool::new(false)).ok_or_else(silent)?;
         for key in 0..keys {
-            read_again(judged, client, key, &recorded)?;
+            read_again(workload, client, key, &history)?;
         }
     }
-    Ok(recorded)
+    Ok(history)
 }
 
 /// Notes a read of a key.
 ///
 /// # Errors
 /// If it is not answered.
-pub fn read_again<J: Judged>(
-    judged: &J,
+pub fn read_again<W: Workload>(
+    workload: &W,
     client: Client,
     key: usize,
-    recorded: &Recorded<J>,
+    history: &KeyedHistory<W>,
 ) -> Result<()> {
-    let begun = recorded.now();
-    let read = judged.read(client, key);
-    recorded.note(begun, (key, read.ok_or_else(|| Error::other("a read was not answered"))?));
+    let begun = history.now();
+    let read = workload.read(client, key);
+    history.note(begun, (key, read.ok_or_else(|| Error::other("a read was not answered"))?));
     Ok(())
 }
 
-/// Calls one instance until it is told to stop. `taken` counts the calls of all clients, and so gives the key of each.
-fn call_until<J: Judged>(
-    judged: &J,
+/// Sets a flag when it is dropped.
+struct SetOnDrop<'f>(&'f AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Calls one instance until it is told to stop; `None` where it did not come back. `taken` counts the calls of all clients, and so gives the key
+/// of each.
+fn call_until<W: Workload>(
+    workload: &W,
     (client, number): (Client, usize),
-    recorded: &Recorded<J>,
+    history: &KeyedHistory<W>,
     taken: &AtomicUsize,
     stop: &AtomicBool,
-) {
-    let mut memory = J::Memory::default();
+) -> Option<()> {
+    let mut memory = W::Memory::default();
     for place in 0.. {
         if stop.load(Ordering::Relaxed) {
             break;
         }
         let key = taken.fetch_add(1, Ordering::Relaxed) / CALLS_OF_A_KEY;
-        let begun = recorded.now();
-        let (call, is_answered) = judged.call(client, key, (number, place), &mut memory);
+        let begun = history.now();
+        let (call, is_answered) = workload.call(client, key, (number, place), &mut memory);
         if let Some(call) = call {
-            recorded.note(begun, (key, call));
+            history.note(begun, (key, call));
         }
         if !is_answered {
-            let _ = wait_for(client, stop);
+            wait_for(client, stop)?;
         }
     }
+    Some(())
 }
 
 /// Waits until an instance says that it is ready, or the clients are told to stop; `None` where that takes too long.
