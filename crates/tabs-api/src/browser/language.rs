@@ -54,7 +54,7 @@ impl Browser {
 
     /// Notes that the user sees the page of a window's active tab, if that window is in front: in any other one the browser does not read it.
     pub(super) fn note_seen(&mut self, id: TabId) {
-        let is_in_front = |tab: &&mut Tab| !tab.was_shown && self.focus.has(tab.window);
+        let is_in_front = |tab: &&mut Tab| !tab.was_shown && self.focus.front() == Some(tab.window);
         if let Some(tab) = self.strips.tab_mut(id).filter(is_in_front) {
             tab.was_shown = true;
             self.dirty.note_tab(id);
