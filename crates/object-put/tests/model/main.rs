@@ -6,25 +6,29 @@
     reason = "a test that meets the unexpected fails"
 )]
 
+mod encryption;
+#[path = "../service/mod.rs"]
 mod service;
+mod step;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use md5::{Digest as _, Md5};
+use encryption::{CUSTOMER, MODES, with_customers_key};
 use object_put::maintenance::ended_uploads;
 use object_put::maintenance::garbage::{self, GRACE, Pass};
 use proptest::prelude::*;
 use service::{Answer, Draft, NOW, Session, World};
+use step::{Step, step};
 use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
 use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig};
 use triptych_core::time::Timestamp;
+use versions::{Body, Model, Upload};
 
 const KEYS: [&str; 3] = ["a", "a/b", "z"];
 /// The ways to the bucket: its own, and two access points; a host and the start of the path.
@@ -52,226 +56,6 @@ fn by_zonal_way(way: usize, mut draft: Draft) -> Draft {
         ZONAL_WAYS[way].clone_into(value);
     }
     draft
-}
-
-#[derive(Debug, Clone)]
-enum Step {
-    Put {
-        key: usize,
-        size: usize,
-        fill: u8,
-        mode: usize,
-        way: usize,
-    },
-    PutIfAbsent {
-        key: usize,
-        fill: u8,
-    },
-    PutIfMatch {
-        key: usize,
-        fill: u8,
-        is_current: bool,
-    },
-    Delete {
-        key: usize,
-        way: usize,
-    },
-    /// Another account comes through an access point: its policy alone lets nobody in.
-    Guest {
-        key: usize,
-        way: usize,
-        writes: bool,
-    },
-    DeleteVersion {
-        key: usize,
-        place: usize,
-    },
-    Versioning {
-        enabled: bool,
-    },
-    Begin {
-        key: usize,
-        mode: usize,
-    },
-    /// A part of one of the uploads.
-    Part {
-        upload: usize,
-        number: u32,
-        size: usize,
-        fill: u8,
-    },
-    /// A part whose body is an object's.
-    CopyPart {
-        upload: usize,
-        number: u32,
-        key: usize,
-    },
-    /// A completion with the first of its parts.
-    Complete {
-        upload: usize,
-        parts: usize,
-    },
-    Abort {
-        upload: usize,
-    },
-    /// The clock moves on, and what nobody needs is freed.
-    Clock {
-        hours: u64,
-    },
-    Restart,
-    /// A PUT with an offset in the directory bucket, within a session: at the end of the object or elsewhere.
-    Append {
-        key: usize,
-        at_end: bool,
-        size: usize,
-        fill: u8,
-        way: usize,
-    },
-    /// A plain PUT there.
-    PutInDirectory {
-        key: usize,
-        fill: u8,
-        way: usize,
-    },
-    DeleteInDirectory {
-        key: usize,
-        way: usize,
-    },
-    /// A PUT in the directory bucket within a session of another way to it.
-    Stray {
-        key: usize,
-        way: usize,
-    },
-    /// An append that is cut off with the whole service: it happened or it did not.
-    KillAppend {
-        key: usize,
-        large: bool,
-        share: usize,
-        turns: usize,
-    },
-    /// The clock moves by so many seconds: sessions end.
-    Wait {
-        seconds: u64,
-    },
-    /// A PUT that is cut off at some place of it, with the whole service: it happened or it did not.
-    Kill {
-        key: usize,
-        large: bool,
-        share: usize,
-        turns: usize,
-    },
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let key = || 0..KEYS.len();
-    let way = || 0..WAYS.len();
-    let zonal = || 0..ZONAL_WAYS.len();
-    prop_oneof![
-        4 => (key(), prop_oneof![0_usize..100, Just(70_000), Just(140_000)], any::<u8>(), mode(), way())
-            .prop_map(|(key, size, fill, mode, way)| Step::Put { key, size, fill, mode, way }),
-        1 => (key(), 1..WAYS.len(), any::<bool>())
-            .prop_map(|(key, way, writes)| Step::Guest { key, way, writes }),
-        1 => (key(), zonal()).prop_map(|(key, way)| Step::Stray { key, way }),
-        3 => (key(), mode()).prop_map(|(key, mode)| Step::Begin { key, mode }),
-        8 => (0_usize..4, 1_u32..5, prop_oneof![8_usize..100, Just(70_000)], any::<u8>())
-            .prop_map(|(upload, number, size, fill)| Step::Part { upload, number, size, fill }),
-        2 => (0_usize..4, 1_u32..5, key())
-            .prop_map(|(upload, number, key)| Step::CopyPart { upload, number, key }),
-        4 => (0_usize..4, 1_usize..5).prop_map(|(upload, parts)| Step::Complete { upload, parts }),
-        1 => (0_usize..4).prop_map(|upload| Step::Abort { upload }),
-        1 => (1_u64..100).prop_map(|hours| Step::Clock { hours }),
-        2 => (key(), any::<u8>()).prop_map(|(key, fill)| Step::PutIfAbsent { key, fill }),
-        2 => (key(), any::<u8>(), any::<bool>())
-            .prop_map(|(key, fill, is_current)| Step::PutIfMatch { key, fill, is_current }),
-        3 => (key(), way()).prop_map(|(key, way)| Step::Delete { key, way }),
-        2 => (key(), 0_usize..4).prop_map(|(key, place)| Step::DeleteVersion { key, place }),
-        1 => any::<bool>().prop_map(|enabled| Step::Versioning { enabled }),
-        1 => Just(Step::Restart),
-        5 => (key(), prop_oneof![4 => Just(true), 1 => Just(false)], prop_oneof![1_usize..100, Just(140_000)], any::<u8>(), zonal())
-            .prop_map(|(key, at_end, size, fill, way)| Step::Append { key, at_end, size, fill, way }),
-        1 => (key(), any::<u8>(), zonal())
-            .prop_map(|(key, fill, way)| Step::PutInDirectory { key, fill, way }),
-        1 => (key(), zonal()).prop_map(|(key, way)| Step::DeleteInDirectory { key, way }),
-        1 => (key(), any::<bool>(), prop_oneof![0_usize..100, Just(100)], 0_usize..60)
-            .prop_map(|(key, large, share, turns)| Step::KillAppend { key, large, share, turns }),
-        1 => (0_u64..400).prop_map(|seconds| Step::Wait { seconds }),
-        2 => (key(), any::<bool>(), prop_oneof![0_usize..100, Just(100)], 0_usize..60)
-            .prop_map(|(key, large, share, turns)| Step::Kill { key, large, share, turns }),
-    ]
-}
-
-/// Modes of encryption: the headers of what is written, and those of what is read and of parts.
-type Mode = (fn(Draft) -> Draft, fn(Draft) -> Draft);
-
-const MODES: [Mode; 5] = [
-    (|draft| draft, |draft| draft),
-    (|draft| draft.with(MODE, "aws:kms"), |draft| draft),
-    (
-        |draft| draft.with(MODE, "aws:kms").with(&format!("{MODE}-bucket-key-enabled"), "true"),
-        |draft| draft,
-    ),
-    (|draft| draft.with(MODE, "aws:kms:dsse"), |draft| draft),
-    (|draft| with_customers_key(draft, ""), |draft| with_customers_key(draft, "")),
-];
-const MODE: &str = "x-store-server-side-encryption";
-/// The mode whose key each request brings.
-const CUSTOMER: usize = 4;
-
-fn with_customers_key(draft: Draft, source: &str) -> Draft {
-    let name = |end: &str| format!("x-store{source}-server-side-encryption-customer-{end}");
-    draft
-        .with(&name("algorithm"), "AES256")
-        .with(&name("key"), STANDARD.encode([7; 32]))
-        .with(&name("key-md5"), STANDARD.encode(Md5::digest([7; 32])))
-}
-
-fn mode() -> impl Strategy<Value = usize> {
-    prop_oneof![3 => Just(0_usize), 2 => 1..MODES.len()]
-}
-
-/// The bytes of an object and its mode.
-#[derive(Debug, Clone, PartialEq)]
-struct Body {
-    bytes: Vec<u8>,
-    mode: usize,
-}
-
-/// A version as the model has it: its id, and its body or `None` for a delete marker.
-type Entry = (String, Option<Body>);
-
-/// An unfinished upload as the model has it.
-#[derive(Debug)]
-struct Upload {
-    key: &'static str,
-    id: String,
-    mode: usize,
-    /// Tags and bytes of its parts.
-    parts: BTreeMap<u32, (String, Vec<u8>)>,
-}
-
-/// The versions that the bucket should hold.
-#[derive(Debug, Default)]
-struct Model {
-    /// True if the bucket keeps versions; `None` before that was ever set.
-    versioning: Option<bool>,
-    keys: BTreeMap<&'static str, Vec<Entry>>,
-    /// The objects of the directory bucket.
-    directory: BTreeMap<&'static str, Vec<u8>>,
-    uploads: Vec<Upload>,
-}
-
-impl Model {
-    fn current(&self, key: &str) -> Option<&Body> {
-        self.keys.get(key)?.first()?.1.as_ref()
-    }
-
-    /// Puts a version, or a marker, on top of a key.
-    fn push(&mut self, key: &'static str, id: Option<&str>, body: Option<Body>) {
-        let entries = self.keys.entry(key).or_default();
-        let id = id.filter(|_| self.versioning == Some(true)).unwrap_or("null");
-        entries.retain(|(own, _)| id != "null" || own != "null");
-        entries.insert(0, (id.to_owned(), body));
-    }
 }
 
 /// A service on stores that outlive it.
@@ -740,17 +524,6 @@ impl Bench {
                 }
             }
         }
-    }
-}
-
-impl Upload {
-    fn target(&self) -> String {
-        format!("/enforced/{}?uploadId={}", self.key, self.id)
-    }
-
-    fn part(&self, number: u32, bytes: &[u8]) -> Draft {
-        let draft = Draft::put(&format!("{}&partNumber={number}", self.target()), bytes);
-        MODES[self.mode].1(draft)
     }
 }
 
