@@ -19,6 +19,7 @@ mod open_files;
 mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
+mod secret;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_clock;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
@@ -26,6 +27,7 @@ pub(in crate::host) mod shared_store;
 #[cfg(feature = "sled")]
 mod staging_dir;
 pub mod storage;
+mod storage_error;
 mod store_url;
 #[cfg(feature = "tls")]
 mod tls;

@@ -9,15 +9,15 @@ use super::flags::Flags;
 #[cfg(feature = "sled")]
 use super::flags::Product;
 #[cfg(feature = "sled")]
-pub use super::identity::IdentityError;
-#[cfg(feature = "sled")]
 use super::identity::{BodySide, Sides};
-pub use super::private_file::random_hex;
-use super::private_file::write_private;
+pub use super::secret::{random_hex, secret};
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::shared_store::{self, SharedStore};
 #[cfg(feature = "sled")]
 use super::staging_dir::{self, StagingDir};
+#[cfg(feature = "sled")]
+pub use super::storage_error::IdentityError;
+pub use super::storage_error::StorageError;
 #[cfg(feature = "sled")]
 use crate::blobs::Directory;
 #[cfg(all(feature = "sled", feature = "object-store"))]
@@ -64,95 +64,6 @@ pub struct Storage {
     /// The bodies, until it is known that they belong to the records.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     bodies_unchecked: Option<BodySide>,
-}
-
-/// Reasons for which the stores cannot be opened. Each says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum StorageError {
-    /// The directory cannot be made or read.
-    #[error(
-        "the data directory {path} cannot be used: {reason}. Choose another with --data, or --memory to keep nothing"
-    )]
-    Directory {
-        /// Its path.
-        path: String,
-        /// The cause.
-        reason: String,
-    },
-    /// A secret of the directory is not whole.
-    #[error(
-        "{path} is cut off after {digits} of its digits: put it back from a backup, or remove it and another is drawn at the next start"
-    )]
-    SecretCutOff {
-        /// Its path.
-        path: String,
-        /// The digits that are left.
-        digits: usize,
-    },
-    /// The directory is being filled, or that was interrupted.
-    #[error(
-        "the data directory {path} is being filled, and is not whole: where that was interrupted, run the same command again (an import goes on where it was), or remove {path}/.filling to give it up"
-    )]
-    Unfinished {
-        /// Its path.
-        path: String,
-    },
-    /// Records and bodies do not belong together.
-    #[cfg(feature = "sled")]
-    #[error(transparent)]
-    Identity(#[from] IdentityError),
-    /// The key-value store cannot be opened.
-    #[cfg(feature = "sled")]
-    #[error(transparent)]
-    KeyValue(#[from] OpenError),
-    /// Bodies without a place for their records.
-    #[error("--blobs keeps bodies and --memory no records of them: give --data too")]
-    BodiesAlone,
-    /// The store of the bodies cannot be used.
-    #[cfg(feature = "object-store")]
-    #[error(transparent)]
-    Bodies(#[from] crate::blobs::remote::LocationError),
-    /// This build knows no object store.
-    #[error(
-        "this build keeps bodies in directories alone: build with the feature object-store, or give a directory to --blobs"
-    )]
-    NoObjectStore,
-    /// The store on another machine is not reached, or must not be used.
-    #[error("{0}")]
-    Shared(String),
-    /// This build has no engine for other machines.
-    #[error(
-        "--store needs an engine that is not built in: build with the feature postgres or etcd"
-    )]
-    NoSharedEngine,
-    /// Records that stay without a place for their bodies.
-    #[error(
-        "records on a shared store need bodies that stay: give --blobs or --data, not --memory"
-    )]
-    BodiesInMemory,
-    /// A store that others may use is filled by an import alone.
-    #[error(
-        "a store that instances share is filled by import alone: leave --store out to fill a data directory"
-    )]
-    SharedFill,
-    /// An import fills the store, or that was interrupted.
-    #[error(
-        "the store {0} is being filled by an import, and is not whole: where that was interrupted, run the same command again, or drop the schema to give it up"
-    )]
-    Filling(String),
-    /// The store that is to be filled has records.
-    #[error(
-        "the store {0} is not empty, and nothing is ever written over data: name another with --store or --store-schema"
-    )]
-    NotEmpty(String),
-    /// The import that is to go on was given up, or ended.
-    #[error(
-        "the store {0} holds nothing of the import that is to go on: remove {1} to begin it anew"
-    )]
-    NothingToGoOnWith(String, String),
-    /// This build has no engine for the disk.
-    #[error("this build keeps no data on disk: use --memory, or build with the feature sled")]
-    NoEngine,
 }
 
 #[cfg(feature = "sled")]
@@ -601,41 +512,6 @@ pub(super) fn make_directory(directory: &Path) -> Result<(), StorageError> {
     })
 }
 
-/// Hex digits of a secret that is drawn.
-const SECRET_DIGITS: usize = 64;
-
-/// Reads a secret of the data directory, or draws 32 random bytes as hex and keeps them there, readable by their owner alone. One that somebody
-/// else put there is what it is.
-///
-/// # Errors
-/// `Directory` if the file cannot be read or written; `SecretCutOff` if it holds the beginning of one that was drawn.
-pub fn secret(directory: &Path, name: &str) -> Result<String, StorageError> {
-    let path = directory.join(name);
-    let failed = |error: std::io::Error| StorageError::Directory {
-        path: path.display().to_string(),
-        reason: error.to_string(),
-    };
-    match std::fs::read_to_string(&path) {
-        Ok(text) if is_cut_off(text.trim()) => {
-            let (path, digits) = (path.display().to_string(), text.trim().len());
-            return Err(StorageError::SecretCutOff { path, digits });
-        }
-        Ok(text) if !text.trim().is_empty() => return Ok(text.trim().to_owned()),
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(failed(error)),
-    }
-    let text = random_hex();
-    write_private(&path, text.as_bytes()).map_err(failed)?;
-    Ok(text)
-}
-
-/// Returns whether a text looks as a drawn secret of which the end is missing.
-fn is_cut_off(text: &str) -> bool {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    (1..SECRET_DIGITS).contains(&text.len()) && text.bytes().all(is_digit)
-}
-
 impl std::fmt::Debug for Storage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Storage").field("directory", &self.directory).finish_non_exhaustive()
@@ -645,21 +521,6 @@ impl std::fmt::Debug for Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_operators_page_has_the_words_of_every_refusal_of_a_directory() {
-        let page = include_str!("../../../../../docs/running.md");
-        let path = || "PATH".to_owned();
-        for refusal in [
-            StorageError::Directory { path: path(), reason: "REASON".into() },
-            StorageError::SecretCutOff { path: "FILE".into(), digits: 7 },
-            StorageError::Unfinished { path: path() },
-            StorageError::BodiesAlone,
-            StorageError::NoObjectStore,
-        ] {
-            assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
-        }
-    }
 
     #[cfg(feature = "sled")]
     #[test]
@@ -683,43 +544,6 @@ mod tests {
         assert!((4_096..8_192).contains(&short), "{short}");
         for refused in ["0", "4095", "1073741825", "some"] {
             assert_eq!(length(&["thing", "--segment-bytes", refused]), None, "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_secret_is_drawn_once_and_only_its_owner_can_read_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let first = secret(directory.path(), "admin-token").unwrap();
-        assert_eq!(first.len(), 64);
-        assert_eq!(secret(directory.path(), "admin-token").unwrap(), first);
-        assert_ne!(secret(directory.path(), "other").unwrap(), first);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(directory.path().join("admin-token"))
-                .unwrap()
-                .permissions()
-                .mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
-    }
-
-    #[test]
-    fn a_secret_of_which_the_end_is_missing_is_refused_and_one_of_somebody_else_is_taken() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("admin-token");
-        let drawn = secret(directory.path(), "admin-token").unwrap();
-        for digits in [1, 20, 63] {
-            std::fs::write(&path, &drawn[..digits]).unwrap();
-            let refused = secret(directory.path(), "admin-token");
-            assert!(
-                matches!(&refused, Err(StorageError::SecretCutOff { digits: left, .. }) if *left == digits),
-                "{refused:?}"
-            );
-        }
-        for own in ["correct horse", "0xbeef", "DEADBEEF", &drawn] {
-            std::fs::write(&path, format!("{own}\n")).unwrap();
-            assert_eq!(secret(directory.path(), "admin-token").unwrap(), own);
         }
     }
 }
