@@ -234,7 +234,7 @@ pub(super) fn document_id(tab: &Tab, frame: u32) -> String {
 
 /// True if this is the id of a page that a tab keeps for going back to it.
 pub(super) fn keeps_document(tab: &Tab, document: &str) -> bool {
-    let mut kept = tab.history.iter().filter_map(|entry| entry.kept.as_ref());
+    let mut kept = tab.history.iter().filter_map(|entry| entry.kept.as_deref());
     kept.any(|it| id_of(tab.id, it, 0) == document)
 }
 

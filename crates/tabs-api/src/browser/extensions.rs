@@ -62,7 +62,7 @@ impl Browser {
     /// The documents that tabs show, and those that they keep for going back.
     fn documents_mut(&mut self) -> impl Iterator<Item = &mut Document> {
         self.strips.tabs_mut().flat_map(|tab| {
-            let kept = tab.history.iter_mut().filter_map(|entry| entry.kept.as_mut());
+            let kept = tab.history.iter_mut().filter_map(|entry| entry.kept.as_deref_mut());
             kept.chain(std::iter::once(&mut tab.document))
         })
     }

@@ -112,7 +112,7 @@ impl Browser {
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
         (tab.waits_to_load, tab.is_empty_copy) = (false, false);
         if tab.first_url.is_empty() {
-            tab.first_url = url.into();
+            tab.first_url = Arc::clone(&pending.url);
         }
         // A tab whose page is not there, or did not come, has no document that a fragment could lie in.
         let has_document = !was_discarded && !tab.is_fresh && !tab.shows_error;
@@ -260,7 +260,10 @@ impl Browser {
         } else {
             pending
         };
-        let committed = Arc::<str>::from(url);
+        let committed = match &pending.url {
+            asked if **asked == *url => Arc::clone(asked),
+            _ => url.into(),
+        };
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal =
             matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
@@ -274,7 +277,7 @@ impl Browser {
             return;
         };
         let kind = pending.kind;
-        let cache = enter_history(tab, url, pending, is_same_document, may_keep_left);
+        let cache = enter_history(tab, &committed, pending, is_same_document, may_keep_left);
         if let Some(entry) = tab.history.get_mut(tab.history_at) {
             entry.is_of_frame |= is_of_frame && kind == NavigationKind::Append;
         }

@@ -1,5 +1,7 @@
 //! The entries of a tab's history, and what a page that comes does to them. The pages of some are kept in memory for going back to them.
 
+use std::sync::Arc;
+
 use crate::browser::tab::{Document, HistoryEntry, PendingNavigation, Tab};
 use crate::engine::NavigationKind;
 use crate::url::{BLANK, host};
@@ -66,7 +68,7 @@ fn keep_six(history: &mut [HistoryEntry]) {
 /// Enters a committed page into the history.
 pub(super) fn enter_history(
     tab: &mut Tab,
-    url: &str,
+    url: &Arc<str>,
     PendingNavigation { kind, initiator, .. }: PendingNavigation,
     is_same_document: bool,
     may_keep_left: bool,
@@ -78,7 +80,7 @@ pub(super) fn enter_history(
         );
     let keeps_left = !stays && may_keep_left;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
-        left.kept = keeps_left.then(|| std::mem::take(&mut tab.document));
+        left.kept = keeps_left.then(|| Box::new(std::mem::take(&mut tab.document)));
         left.left_with = tab.load;
         left.knows_language = tab.knows_language;
         left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
@@ -99,7 +101,7 @@ pub(super) fn enter_history(
         }
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
-                (entry.url, entry.document) = (url.into(), document);
+                (entry.url, entry.document) = (Arc::clone(url), document);
                 (entry.origin, entry.context_group) = (origin, tab.context_group);
             }
             None
@@ -111,9 +113,11 @@ pub(super) fn enter_history(
             // The user's use of a page goes on in the next one of the same host.
             let is_same_host = host(&tab.url) == host(url);
             tab.is_used &= is_same_document || is_same_host;
+            // Most tabs have one page: room for more would be the largest part of what they take.
+            tab.history.reserve_exact(usize::from(tab.history.is_empty()));
             tab.history.push(HistoryEntry {
                 context_group: tab.context_group,
-                url: url.into(),
+                url: Arc::clone(url),
                 title: "".into(),
                 icon: tab.icon.clone().filter(|_| is_same_document),
                 document,
@@ -132,7 +136,7 @@ pub(super) fn enter_history(
             tab.history_at = index;
             tab.is_used &= is_same_document;
             let kept = tab.history.get_mut(index).and_then(|entry| entry.kept.take());
-            kept.filter(|_| !is_same_document)
+            kept.filter(|_| !is_same_document).map(|document| *document)
         }
     };
     keep_six(&mut tab.history);

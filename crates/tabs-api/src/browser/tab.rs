@@ -152,7 +152,7 @@ pub struct HistoryEntry {
     /// The origin that a blank page has of whoever led there, as an address.
     pub origin: Option<Arc<str>>,
     /// Its document, if that is kept in memory for going back to it.
-    pub kept: Option<Document>,
+    pub kept: Option<Box<Document>>,
     /// True if the language of its page was known as it was left.
     pub knows_language: bool,
     /// The factor that its page was left with, if that is its own and the page is kept.

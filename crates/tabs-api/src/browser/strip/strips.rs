@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use foldhash::fast::FixedState;
+
 use crate::browser::group::Group;
 use crate::browser::tab::Tab;
 use crate::browser::window::Window;
@@ -11,7 +13,8 @@ use crate::id::{GroupId, TabId, WindowId};
 #[derive(Debug, Default)]
 pub(crate) struct Strips {
     windows: BTreeMap<WindowId, Window>,
-    tabs: HashMap<TabId, Tab>,
+    /// Boxed, as a table has room for half as many again; and the ids are counted here, so that nobody could choose ones that collide.
+    tabs: HashMap<TabId, Box<Tab>, FixedState>,
     groups: BTreeMap<GroupId, Group>,
     /// Their order: one that comes into a window is the last.
     group_order: Vec<GroupId>,
@@ -42,29 +45,30 @@ impl Strips {
             tab.group = tab.group.filter(|group| groups.contains_key(group));
         }
         let group_order = groups.keys().copied().collect();
+        let tabs = tabs.into_iter().map(|(id, tab)| (id, Box::new(tab))).collect();
         Self { windows, tabs, groups, group_order }
     }
 
     pub(crate) fn tab(&self, id: TabId) -> Option<&Tab> {
-        self.tabs.get(&id)
+        self.tabs.get(&id).map(Box::as_ref)
     }
 
     pub(in crate::browser) fn tab_mut(&mut self, id: TabId) -> Option<&mut Tab> {
-        self.tabs.get_mut(&id)
+        self.tabs.get_mut(&id).map(Box::as_mut)
     }
 
     /// Tabs in no order.
     pub(crate) fn tabs(&self) -> impl Iterator<Item = &Tab> {
-        self.tabs.values()
+        self.tabs.values().map(Box::as_ref)
     }
 
     pub(in crate::browser) fn tabs_mut(&mut self) -> impl Iterator<Item = &mut Tab> {
-        self.tabs.values_mut()
+        self.tabs.values_mut().map(Box::as_mut)
     }
 
     /// Adds a tab that stands in no strip yet.
     pub(in crate::browser) fn add_tab(&mut self, tab: Tab) {
-        self.tabs.insert(tab.id, tab);
+        self.tabs.insert(tab.id, Box::new(tab));
     }
 
     pub(in crate::browser) fn remove_tab(&mut self, id: TabId) {

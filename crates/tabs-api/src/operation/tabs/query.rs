@@ -1,12 +1,12 @@
 //! Reading tabs: get, getCurrent, query.
 
-use crate::browser::tab::{Status, Tab};
+use crate::browser::tab::Tab;
 use crate::browser::window::Window;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::extension::match_pattern::{MatchPattern, glob};
 use crate::extension::permission::Access;
-use crate::id::{GROUP_ID_NONE, WINDOW_ID_CURRENT, WINDOW_ID_NONE, WindowId};
+use crate::id::{GROUP_ID_NONE, TabId, WINDOW_ID_CURRENT, WINDOW_ID_NONE, WindowId};
 use crate::js_value::JsValue;
 use crate::operation::call::{Call, Context};
 use crate::operation::row::Operation;
@@ -72,19 +72,36 @@ pub(in crate::operation) const QUERY: Operation = Operation::new(
 fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let filter = Filter::read(browser, call)?;
     let (strips, access) = (browser.strips(), call.access(browser));
+    // Found first and viewed then: a view is large, and a list of them that grows moves each several times.
     let mut found = Vec::new();
     for window in strips.windows().filter(|window| filter.takes_window(browser, window)) {
         for (index, id) in window.tabs.iter().enumerate() {
-            if let Some(tab) = strips.tab(*id)
-                && filter.takes_status(browser.shown_status(tab))
-                && filter.takes_tab(tab, window, index, &access)
+            // The place needs no look at the tab, of which there may be thousands.
+            if filter.takes_place(window, index, *id)
+                && let Some(tab) = strips.tab(*id)
+                && filter.takes_tab(tab, &access)
+                && filter.takes_status(browser, tab)
             {
-                found.push(browser.view_at(tab, window, index).seen_by(&access));
+                found.push((tab, window, index));
             }
         }
     }
-    Ok(Answer::Tabs(found))
+    let view = |(tab, window, index)| browser.view_at(tab, window, index).seen_by(&access);
+    Ok(Answer::Tabs(found.into_iter().map(view).collect()))
 }
+
+/// A property of a tab that is true or false.
+type Flag = fn(&Tab) -> bool;
+
+/// The properties by their names in a query.
+const FLAGS: &[(&str, Flag)] = &[
+    ("pinned", |tab| tab.pinned),
+    ("audible", |tab| tab.audible),
+    ("muted", |tab| tab.muted.muted),
+    ("discarded", |tab| tab.discarded),
+    ("frozen", |tab| tab.frozen),
+    ("autoDiscardable", |tab| tab.auto_discardable),
+];
 
 /// The window that had the focus last among those that the caller sees.
 fn last_focused(browser: &Browser, call: &Call<'_>) -> Option<WindowId> {
@@ -102,7 +119,11 @@ struct Filter<'c> {
     title: Option<&'c str>,
     status: Option<&'c str>,
     index: Option<i64>,
+    active: Option<bool>,
+    highlighted: Option<bool>,
+    flags: Vec<(Flag, bool)>,
     group: Option<i64>,
+    split_view: Option<i64>,
     ignores_hidden: bool,
 }
 
@@ -115,6 +136,8 @@ impl<'c> Filter<'c> {
         let current = call.current_window(browser).map_or(WINDOW_ID_NONE, |window| window.0);
         let info = call.arguments.at(0);
         let text = |name| info.and_then(|info| info.property(name)).and_then(JsValue::text);
+        let flags = FLAGS.iter();
+        let asked = |(name, flag): &(&str, Flag)| Some((*flag, call.boolean(0, name)?));
         Ok(Self {
             call: *call,
             window: call
@@ -127,7 +150,11 @@ impl<'c> Filter<'c> {
             title: text("title").filter(|title| !title.is_empty()),
             status: text("status"),
             index: call.number(0, "index"),
+            active: call.boolean(0, "active"),
+            highlighted: call.boolean(0, "highlighted"),
+            flags: flags.filter_map(asked).collect(),
             group: call.number(0, "groupId"),
+            split_view: call.number(0, "splitViewId"),
             ignores_hidden: browser.compat() == Compat::Spec,
         })
     }
@@ -146,26 +173,23 @@ impl<'c> Filter<'c> {
             }
     }
 
-    fn takes_status(&self, status: Status) -> bool {
-        self.status.is_none_or(|wanted| wanted == status.word())
+    /// True if the strip alone says nothing against the tab at an index of it.
+    fn takes_place(&self, window: &Window, index: usize, id: TabId) -> bool {
+        let is_highlighted = || window.highlighted.contains(&id);
+        self.active.is_none_or(|wanted| wanted == (window.active == Some(id)))
+            && self.index.is_none_or(|wanted| usize::try_from(wanted) == Ok(index))
+            && self.highlighted.is_none_or(|wanted| wanted == is_highlighted())
     }
 
-    fn takes_tab(&self, tab: &Tab, window: &Window, index: usize, access: &Access<'_>) -> bool {
-        let is =
-            |name, truth: bool| self.call.boolean(0, name).is_none_or(|wanted| wanted == truth);
-        is("active", window.active == Some(tab.id))
-            && is("pinned", tab.pinned)
-            && is("audible", tab.audible)
-            && is("muted", tab.muted.muted)
-            && is("highlighted", window.highlighted.contains(&tab.id))
-            && is("discarded", tab.discarded)
-            && is("frozen", tab.frozen)
-            && is("autoDiscardable", tab.auto_discardable)
-            && self.index.is_none_or(|wanted| usize::try_from(wanted) == Ok(index))
-            && self
-                .group
-                .is_none_or(|wanted| wanted == tab.group.map_or(GROUP_ID_NONE, |group| group.0))
-            && self.call.number(0, "splitViewId").is_none_or(|wanted| wanted == -1)
+    fn takes_status(&self, browser: &Browser, tab: &Tab) -> bool {
+        self.status.is_none_or(|wanted| wanted == browser.shown_status(tab).word())
+    }
+
+    fn takes_tab(&self, tab: &Tab, access: &Access<'_>) -> bool {
+        let group = tab.group.map_or(GROUP_ID_NONE, |group| group.0);
+        self.flags.iter().all(|(flag, wanted)| flag(tab) == *wanted)
+            && self.group.is_none_or(|wanted| wanted == group)
+            && self.split_view.is_none_or(|wanted| wanted == -1)
             && self.takes_content(tab, access)
     }
 
