@@ -168,8 +168,7 @@ impl Seed {
     /// # Errors
     /// `Pages`.
     pub fn simulated_pages(&self) -> Result<Pages, SeedError> {
-        let text = json!({ "pages": self.pages, "paths": self.paths }).to_string();
-        Pages::read(&text).map_err(SeedError::Pages)
+        Pages::described(self.paths.iter(), self.pages.iter()).map_err(SeedError::Pages)
     }
 
     /// The extension at an index of the list.

@@ -118,7 +118,7 @@ pub(super) fn enter_history(
             tab.history.push(HistoryEntry {
                 context_group: tab.context_group,
                 url: Arc::clone(url),
-                title: "".into(),
+                title: Arc::default(),
                 icon: tab.icon.clone().filter(|_| is_same_document),
                 document,
                 was_used: tab.is_used,

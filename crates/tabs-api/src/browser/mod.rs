@@ -50,6 +50,7 @@ pub(crate) mod zoom;
 pub(crate) mod zoom_levels;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use triptych_core::time::Timestamp;
@@ -80,6 +81,7 @@ use self::zoom_levels::ZoomLevels;
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::id::{GroupId, RequestId, TabId, WindowId};
+use crate::url::BLANK;
 use crate::version::BrowserVersion;
 
 /// The authority that counts where the specification and the measured browser differ.
@@ -169,14 +171,15 @@ impl Browser {
         browser.give_focus(window);
         let tab = browser.add_tab(window);
         if let Some(state) = browser.strips.tab_mut(tab) {
-            state.url = "about:blank".into();
-            (state.title, state.title_is_address) = ("about:blank".into(), true);
+            let blank = Arc::<str>::from(BLANK);
+            (state.url, state.title) = (Arc::clone(&blank), Arc::clone(&blank));
+            state.title_is_address = true;
             (state.was_shown, state.knows_language) = (true, true);
             state.is_fresh = false;
             state.focuses_address = true;
             state.history.push(HistoryEntry {
-                url: "about:blank".into(),
-                title: "about:blank".into(),
+                url: Arc::clone(&blank),
+                title: blank,
                 icon: None,
                 document: 0,
                 was_used: false,

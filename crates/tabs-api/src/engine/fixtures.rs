@@ -53,23 +53,31 @@ impl Pages {
     pub fn read(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("the fixtures are not JSON: {error}"))?;
-        let mut pages = Self::default();
-        for (path, description) in
-            value.get("paths").and_then(Value::as_object).into_iter().flatten()
-        {
-            for (path, page) in expand(path, &page_of(description)) {
-                pages.paths.insert(path, page);
-            }
-        }
-        for (url, description) in
-            value.get("pages").and_then(Value::as_object).into_iter().flatten()
-        {
-            let parsed = Url::parse(url).map_err(|error| format!("{url}: {error}"))?;
-            pages.urls.insert(parsed.into(), page_of(description));
-        }
+        let descriptions =
+            |of: &str| value.get(of).and_then(Value::as_object).into_iter().flatten();
+        let mut pages = Self::described(descriptions("paths"), descriptions("pages"))?;
         let files = value.get("files").and_then(Value::as_array);
         pages.files =
             files.map(|files| files.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        Ok(pages)
+    }
+
+    /// Pages of these descriptions: by path, on every host that ends in `.test`, and by URL.
+    ///
+    /// # Errors
+    /// The URL that is none.
+    pub(crate) fn described<'d>(
+        paths: impl Iterator<Item = (&'d String, &'d Value)>,
+        urls: impl Iterator<Item = (&'d String, &'d Value)>,
+    ) -> Result<Self, String> {
+        let mut pages = Self::default();
+        for (path, description) in paths {
+            pages.paths.extend(expand(path, &page_of(description)));
+        }
+        for (url, description) in urls {
+            let parsed = Url::parse(url).map_err(|error| format!("{url}: {error}"))?;
+            pages.urls.insert(parsed.into(), page_of(description));
+        }
         Ok(pages)
     }
 

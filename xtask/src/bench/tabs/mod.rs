@@ -31,9 +31,11 @@ const PROFILES_MIN: f64 = 1_000.0;
 /// # Errors
 /// If a call is refused, or a socket fails.
 pub(crate) fn measure() -> Result<Vec<Row>> {
+    // First: what a world of before has freed would be taken again, and not be seen.
+    let memory = memory()?;
     let mut rows = commands()?;
     rows.extend(queries()?);
-    rows.push(memory()?);
+    rows.push(memory);
     rows.push(profiles()?);
     rows.extend(wire::measure()?);
     Ok(rows)
