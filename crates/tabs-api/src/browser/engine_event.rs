@@ -86,7 +86,7 @@ impl Browser {
         if !comes {
             return;
         }
-        let newer = tab.pending.replace(former);
+        let newer = tab.pending.replace(Box::new(former));
         self.on_page_event(id, event);
         if let Some(tab) = self.strips.tab_mut(id) {
             tab.pending = newer;
@@ -98,8 +98,9 @@ impl Browser {
             PageEvent::Committed { url, is_same_document, language, is_error, is_ok, frames } => {
                 let mut arrival = Arrival::SameDocument;
                 if let Some(tab) = self.strips.tab_mut(id) {
-                    tab.language =
-                        language.or_else(|| tab.language.take().filter(|_| is_same_document));
+                    tab.language = language
+                        .map(Into::into)
+                        .or_else(|| tab.language.take().filter(|_| is_same_document));
                     if is_same_document && steps_in_frames(tab) {
                         arrival = Arrival::Frame;
                     }
@@ -170,7 +171,7 @@ impl Browser {
             }
             PageEvent::Names(name) => {
                 if let Some(tab) = self.strips.tab_mut(id) {
-                    tab.name = Some(name).filter(|name| !name.is_empty());
+                    tab.name = Some(name).filter(|name| !name.is_empty()).map(Into::into);
                 }
             }
             PageEvent::SendsOpener { url, replaces } => {
@@ -260,14 +261,13 @@ impl Browser {
         let (is_shown, is_refused) = (false, false);
         let change =
             PendingNavigation { url: url.into(), is_shown, kind, is_refused, initiator: None };
-        let newer = tab.pending.replace(change);
+        let newer = tab.pending.replace(Box::new(change));
         self.commit(id, url, arrival);
         if let Some(tab) = self.strips.tab_mut(id) {
             let pages = tab.history.len();
-            tab.pending = newer.map(|newer| PendingNavigation {
-                is_shown: false,
-                kind: newer.kind.within(pages),
-                ..newer
+            tab.pending = newer.map(|newer| {
+                let kind = newer.kind.within(pages);
+                Box::new(PendingNavigation { is_shown: false, kind, ..*newer })
             });
         }
         self.complete_unless_loading(id);

@@ -119,10 +119,10 @@ impl Browser {
         let from = if has_document { tab.url.to_string() } else { String::new() };
         let is_first = tab.url.is_empty() || was_discarded || tab.is_fresh;
         if let Some(former) = tab.pending.take().filter(|former| comes_overtaken(tab, former)) {
-            tab.overtaken.push((tab.load, former));
+            tab.overtaken.push((tab.load, *former));
         }
         tab.load += 1;
-        tab.pending = Some(pending);
+        tab.pending = Some(Box::new(pending));
         tab.status = Status::Loading;
         // The browser looks at the title anew, as a page of a new tab has one before it comes, and finds that of the page which is there.
         let is_new_tab = url == NEW_TAB && kind == NavigationKind::Push;
@@ -256,9 +256,9 @@ impl Browser {
         let is_same_url = *tab.url == *url;
         let replaces = !is_same_document && end_first_blank(tab, url);
         let pending = if replaces && pending.kind == NavigationKind::Push {
-            PendingNavigation { kind: NavigationKind::Replace, ..pending }
+            PendingNavigation { kind: NavigationKind::Replace, ..*pending }
         } else {
-            pending
+            *pending
         };
         let committed = match &pending.url {
             asked if **asked == *url => Arc::clone(asked),

@@ -191,7 +191,7 @@ pub struct Tab {
     /// The tab that opened it; one of another window only for what has no place in that one.
     pub opener: Option<TabId>,
     /// The name that a page opened it under, for that page and its relatives to find it by.
-    pub name: Option<String>,
+    pub name: Option<Box<str>>,
     /// The address that others are relative to on the blank page which a page opened it with: that of the page.
     pub blank_base: Option<Arc<str>>,
     /// The tab whose page opened it, as long as the two know of each other.
@@ -215,7 +215,7 @@ pub struct Tab {
     /// The icon's URL, once known.
     pub icon: Option<Arc<str>>,
     /// The navigation that has not committed.
-    pub pending: Option<PendingNavigation>,
+    pub pending: Option<Box<PendingNavigation>>,
     /// Numbers its navigations; an event of an older one is ignored.
     pub load: u64,
     /// The number of the navigation that its document came with.
@@ -265,7 +265,7 @@ pub struct Tab {
     /// Its zoom.
     pub zoom: ZoomState,
     /// The declared or detected language of its page.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
     /// True if it shows the browser's own page in place of one that could not be loaded.
     pub shows_error: bool,
     /// True if a server gave its page as one that is there, or none was asked.

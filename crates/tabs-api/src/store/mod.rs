@@ -294,7 +294,7 @@ fn tab_row(tab: &Tab) -> TabRow {
             .collect(),
         history_icons,
         history_at: tab.history_at - skipped,
-        language: tab.language.clone(),
+        language: tab.language.as_deref().map(str::to_owned),
         shows_error: tab.shows_error,
     }
 }

@@ -178,7 +178,7 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     };
     tab.history = (0..).zip(row.history).map(entry).collect();
     tab.history_at = row.history_at.min(tab.history.len().saturating_sub(1));
-    (tab.language, tab.shows_error) = (row.language, row.shows_error);
+    (tab.language, tab.shows_error) = (row.language.map(Into::into), row.shows_error);
     let pages = tab.history.len();
     state.tabs.insert(id, tab);
     if let Some(url) = row.pending {

@@ -219,7 +219,7 @@ impl Browser {
         };
         if known.is_none() && !opening.is_noopener {
             let tab = self.tab_mut(id)?;
-            (tab.name, tab.family) = (name, family);
+            (tab.name, tab.family) = (name.map(Into::into), family);
             (tab.page_opener, tab.blank_base) = (Some(page), Some(base));
             self.relate(id, page);
         }

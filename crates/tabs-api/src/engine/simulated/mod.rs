@@ -1,6 +1,7 @@
 //! The simulated engine: pages from fixtures, loaded in the passing of a time that is handed in.
 
 mod http_cache;
+mod known_icons;
 mod message;
 mod page_source;
 mod script_run;
@@ -12,6 +13,7 @@ use triptych_core::time::Timestamp;
 use url::Url;
 
 use self::http_cache::HttpCache;
+use self::known_icons::KnownIcons;
 pub use self::message::{PageScript, PortReaction};
 pub use self::page_source::{FetchedPage, PageLoad, PageSource};
 use self::script_run::{Document, join};
@@ -66,8 +68,7 @@ pub struct SimEngine {
     /// True if the language of a page that declares none is told from its text.
     detects: bool,
     http_cache: HttpCache,
-    /// The times at which icons first came, by the addresses of their pages.
-    known_icons: BTreeMap<String, Timestamp>,
+    known_icons: KnownIcons,
     turns: Turns,
     /// The scripts of pages that are to come, by their tabs.
     scripts: BTreeMap<TabId, WaitingScript>,
@@ -124,7 +125,7 @@ impl SimEngine {
             source: None,
             detects: false,
             http_cache: HttpCache::default(),
-            known_icons: BTreeMap::new(),
+            known_icons: KnownIcons::default(),
             turns: Turns::default(),
             scripts: BTreeMap::new(),
             alerts: Alerts::default(),
@@ -310,8 +311,7 @@ impl SimEngine {
         self.at(complete, page_event(tab, load, PageEvent::Complete));
         if let Some(icon) = page.icon.clone() {
             // A new tab is given the icon that is known of its page. In others it is asked for anew, and comes earlier now and then.
-            let is_known =
-                is_first && self.known_icons.get(url).is_some_and(|came| *came <= commit);
+            let is_known = is_first && self.known_icons.has(url, commit);
             let when = match is_known {
                 true => commit.plus(KNOWN_ICON),
                 false if is_traversal => complete.plus(ICON).max(commit.plus(HISTORY_ICON)),
@@ -319,7 +319,7 @@ impl SimEngine {
             };
             self.at(when, page_event(tab, load, PageEvent::Icon(icon)));
             if !is_local {
-                self.known_icons.entry(url.to_owned()).or_insert(when);
+                self.known_icons.note(url, when);
             }
         }
         self.scripts.remove(&tab);
