@@ -18,10 +18,19 @@ pub(crate) struct DirtySet {
     pub(crate) hosts: BTreeSet<String>,
     /// Sites that were muted, or sound again.
     pub(crate) sites: BTreeSet<String>,
-    /// The number of rows that each strip had.
-    pub(crate) strip_rows: BTreeMap<WindowId, usize>,
+    /// The strips as their rows were taken last.
+    pub(crate) kept_strips: BTreeMap<WindowId, KeptStrip>,
     /// The number of pieces that each long row had.
     pub(crate) piece_counts: PieceCounts,
+}
+
+/// A strip whose rows were taken.
+#[derive(Debug, Default)]
+pub(crate) struct KeptStrip {
+    /// The number of its rows.
+    pub(crate) rows: usize,
+    /// Its tabs in these rows; none where they are all to be taken anew.
+    pub(crate) tabs: Vec<TabId>,
 }
 
 impl DirtySet {
@@ -105,5 +114,6 @@ impl Browser {
         self.dirty.groups.extend(self.strips.groups().map(|group| group.id));
         self.dirty.hosts.extend(self.zoom_levels.hosts().cloned());
         self.dirty.sites.extend(self.muted_sites.sites().cloned());
+        self.dirty.kept_strips.values_mut().for_each(|strip| strip.tabs.clear());
     }
 }

@@ -63,7 +63,7 @@ use self::content_scripts::ContentScripts;
 use self::counters::Counters;
 use self::devices::Devices;
 use self::dirty::DirtySet;
-pub(crate) use self::dirty::PieceCounts;
+pub(crate) use self::dirty::{KeptStrip, PieceCounts};
 use self::event::Event;
 use self::extensions::Extensions;
 use self::focus::Focus;

@@ -12,7 +12,7 @@ use crate::browser::strip::Strips;
 use crate::browser::tab::{PendingNavigation, Tab};
 use crate::browser::window::Window;
 use crate::browser::zoom_levels::ZoomLevels;
-use crate::browser::{Browser, Compat, PieceCounts};
+use crate::browser::{Browser, Compat, KeptStrip, PieceCounts};
 use crate::id::{GroupId, TabId, WindowId};
 
 /// The parts of a browser that survive a restart.
@@ -29,8 +29,8 @@ pub(crate) struct RestoredState {
     pub(crate) counters: (i64, u64),
     /// Navigations that were on their way: they begin again.
     pub(crate) pending: Vec<(TabId, PendingNavigation)>,
-    /// The number of rows that each strip had.
-    pub(crate) strip_rows: BTreeMap<WindowId, usize>,
+    /// The number of rows that each strip had, of which all are to be taken anew.
+    pub(crate) kept_strips: BTreeMap<WindowId, KeptStrip>,
     /// The number of pieces that each long row had.
     pub(crate) piece_counts: PieceCounts,
 }
@@ -56,7 +56,7 @@ impl Browser {
         browser.zoom_levels = ZoomLevels::of(state.zoom_levels);
         browser.muted_sites = MutedSites::of(state.muted_sites);
         browser.counters = Counters::resume(state.counters.0, state.counters.1);
-        browser.dirty.strip_rows = state.strip_rows;
+        browser.dirty.kept_strips = state.kept_strips;
         browser.dirty.piece_counts = state.piece_counts;
         for (tab, navigation) in state.pending {
             browser.begin_navigation(tab, navigation);

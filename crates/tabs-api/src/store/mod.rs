@@ -15,17 +15,17 @@ use triptych_core::kv::Key;
 
 use self::navigation::NavigationRow;
 pub use self::restore::DamagedRow;
-use crate::browser::Browser;
 use crate::browser::group::Group;
 use crate::browser::tab::{HistoryEntry, MuteReason, Tab};
 use crate::browser::window::Window;
+use crate::browser::{Browser, KeptStrip};
 use crate::id::WindowId;
 
 /// A row to keep: its key, and its value or `None` to forget it.
 pub type Row = (Vec<u8>, Option<Vec<u8>>);
 
-/// The number of tab ids that one row of a strip names; longer strips have several rows.
-const STRIP_CHUNK: usize = 2_000;
+/// The number of tab ids that one row of a strip names; longer strips have several rows, in tests already those of a few tabs.
+const STRIP_CHUNK: usize = if cfg!(test) { 3 } else { 2_000 };
 /// The number of pages of a tab's history that are kept.
 const HISTORY_KEPT: usize = 50;
 
@@ -169,7 +169,7 @@ impl Browser {
             rows.push(row_or_none(id_key(Table::Tab, id.0), tab.as_ref()));
         }
         for id in dirty.windows {
-            self.window_changes(id, &mut dirty.strip_rows, &mut rows);
+            self.window_changes(id, &mut dirty.kept_strips, &mut rows);
         }
         for id in dirty.groups {
             let is_kept = |group: &&Group| self.is_kept(group.window);
@@ -185,7 +185,7 @@ impl Browser {
             rows.push(row_or_none(key(Table::MutedSite, &site), muted.as_ref()));
         }
         let rows = long_row::cut(rows, &mut dirty.piece_counts);
-        self.dirty_mut().strip_rows = dirty.strip_rows;
+        self.dirty_mut().kept_strips = dirty.kept_strips;
         self.dirty_mut().piece_counts = dirty.piece_counts;
         rows
     }
@@ -203,22 +203,37 @@ impl Browser {
         }
     }
 
+    /// Rows of a window, and those of its strip that are not what they were: nearly every change is of a window, and few are of where thousands of tabs
+    /// stand.
     fn window_changes(
         &self,
         id: WindowId,
-        strip_rows: &mut BTreeMap<WindowId, usize>,
+        kept_strips: &mut BTreeMap<WindowId, KeptStrip>,
         rows: &mut Vec<Row>,
     ) {
         let window = self.strips().window(id).filter(|window| is_kept(window));
         let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         rows.push(row_or_none(id_key(Table::Window, id.0), window.map(window_row).as_ref()));
-        let chunks: Vec<_> = strip.chunks(STRIP_CHUNK).collect();
-        let had = strip_rows.insert(id, chunks.len()).unwrap_or(0);
-        for number in 0..chunks.len().max(had) {
+        if !strip.is_empty() && kept_strips.get(&id).is_some_and(|kept| kept.tabs == strip) {
+            return;
+        }
+        let kept = kept_strips.remove(&id).unwrap_or_default();
+        let (count, had) = (strip.len().div_ceil(STRIP_CHUNK), kept.rows);
+        let (mut chunks, mut known) = (strip.chunks(STRIP_CHUNK), kept.tabs.chunks(STRIP_CHUNK));
+        for number in 0..count.max(had) {
+            let (chunk, known) = (chunks.next(), known.next());
+            if chunk.is_some() && chunk == known {
+                continue;
+            }
             let part = (id.0.unsigned_abs(), u32::try_from(number).unwrap_or(u32::MAX));
-            let ids = chunks.get(number);
-            let ids = ids.map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
+            let ids = chunk.map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
             rows.push(row_or_none(key(Table::Strip, &part), ids.as_ref()));
+        }
+        if count > 0 {
+            let mut tabs = kept.tabs;
+            tabs.clear();
+            tabs.extend_from_slice(strip);
+            kept_strips.insert(id, KeptStrip { rows: count, tabs });
         }
     }
 }
@@ -378,6 +393,41 @@ mod tests {
             restored.assert_invariants();
             assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
         }
+    }
+
+    /// The keys of the rows of strips that a call changes.
+    fn strip_rows_of(session: &mut Session, name: &str, arguments: &str) -> Vec<Vec<u8>> {
+        let caller = Caller { extension: "ext".into(), context: Context::Worker };
+        let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
+        let command = Command::read(name, &given, Style::Promise).unwrap();
+        session.apply(NOW, &caller, &command).unwrap();
+        let rows = session.change(NOW, Browser::take_changes).into_iter();
+        let is_of_strip = |key: &Vec<u8>| key.first() == Some(&(Table::Strip as u8));
+        rows.map(|(key, _)| key).filter(is_of_strip).collect()
+    }
+
+    #[test]
+    fn a_change_of_a_tab_takes_no_row_of_its_strip_and_a_move_those_that_it_changes() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let manifest = Manifest { permissions: vec!["tabs".into()], ..Manifest::default() };
+        browser.install(Extension::new("ext".into(), &manifest, true));
+        let mut session = Session::new(browser, Box::new(SimEngine::new(Pages::default())));
+        let create = r#"[{"url": "http://a.test/", "active": false}]"#;
+        for _ in 1..3 * STRIP_CHUNK {
+            strip_rows_of(&mut session, "tabs.create", create);
+        }
+        let windows = session.browser().strips().windows();
+        let tabs: Vec<_> = windows.flat_map(|window| window.tabs.iter().map(|tab| tab.0)).collect();
+        let first = tabs.first().unwrap();
+        let mut rows = |name, arguments: &str| strip_rows_of(&mut session, name, arguments).len();
+        assert_eq!(rows("tabs.update", r#"[{"autoDiscardable": false}]"#), 0);
+        assert_eq!(rows("tabs.create", create), 1, "one more row");
+        assert_eq!(rows("tabs.move", &format!(r#"[{first}, {{"index": 1}}]"#)), 1);
+        assert_eq!(rows("tabs.move", &format!(r#"[{first}, {{"index": {STRIP_CHUNK}}}]"#)), 2);
+        assert_eq!(rows("tabs.remove", &format!("[{first}]")), 3, "the last row goes");
+        session.change(NOW, Browser::touch_all);
+        let update = r#"[{"autoDiscardable": true}]"#;
+        assert_eq!(strip_rows_of(&mut session, "tabs.update", update).len(), 3, "all anew");
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn read_strip(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     let ids: Vec<i64> = serde_json::from_slice(value).ok()?;
     let window = state.windows.entry(id).or_insert_with(|| Window::new(id, WindowKind::Normal));
     window.tabs.extend(ids.into_iter().map(TabId));
-    *state.strip_rows.entry(id).or_default() += 1;
+    state.kept_strips.entry(id).or_default().rows += 1;
     Some(())
 }
 
