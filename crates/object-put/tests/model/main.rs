@@ -117,6 +117,16 @@ impl Bench {
         self.world = World::on(store, blobs, self.now).await;
     }
 
+    /// The body of a request that is to be killed, which no other request has; a second passes before that is sent.
+    fn body_of_kill(&mut self, large: bool) -> Vec<u8> {
+        self.kills += 1;
+        self.now = self.now.plus(Duration::from_secs(1));
+        self.world.clock.set(self.now);
+        let mut body = format!("killed {}", self.kills).into_bytes();
+        body.resize(if large { 140_000 } else { 2_000 }, b'.');
+        body
+    }
+
     /// A PUT that is killed with the service. Whether it happened is seen by its body, which no other PUT has.
     async fn kill(
         &mut self,
@@ -125,11 +135,7 @@ impl Bench {
         cut: (usize, usize),
         model: &mut Model,
     ) {
-        self.kills += 1;
-        let mut body = format!("killed {}", self.kills).into_bytes();
-        body.resize(if large { 140_000 } else { 2_000 }, b'.');
-        self.now = self.now.plus(Duration::from_secs(1));
-        self.world.clock.set(self.now);
+        let body = self.body_of_kill(large);
         let draft = Draft { time: self.now, ..Draft::put(&format!("/enforced/{key}"), &body) };
         self.world.cut(&draft.bytes(), cut.0, cut.1).await;
         self.restart().await;
@@ -178,13 +184,8 @@ impl Bench {
         cut: (usize, usize),
         model: &mut Model,
     ) {
-        self.kills += 1;
-        let mut piece = format!("killed {}", self.kills).into_bytes();
-        piece.resize(if large { 140_000 } else { 2_000 }, b'.');
-        let before = model.directory.get(key).cloned();
-        let held = before.clone().unwrap_or_default();
-        self.now = self.now.plus(Duration::from_secs(1));
-        self.world.clock.set(self.now);
+        let piece = self.body_of_kill(large);
+        let held = model.directory.get(key).cloned().unwrap_or_default();
         let path = format!("/{key}");
         let draft = Draft { time: self.now, ..Draft::append(&path, held.len(), &piece) };
         self.world.cut(&draft.bytes(), cut.0, cut.1).await;
