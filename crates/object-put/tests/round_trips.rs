@@ -49,6 +49,8 @@ struct Bench {
     costs: BTreeMap<&'static str, RoundTrips>,
     /// Requests that cost more than stands in the table.
     over: Vec<String>,
+    /// Buckets that the service was asked for.
+    met: BTreeSet<String>,
 }
 
 impl Bench {
@@ -56,7 +58,7 @@ impl Bench {
         let store = Arc::new(Counted::new(Arc::new(Memory::new())));
         let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
         let world = World::on(store.clone(), blobs, NOW).await;
-        Self { world, store, costs: BTreeMap::new(), over: Vec::new() }
+        Self { world, store, costs: BTreeMap::new(), over: Vec::new(), met: BTreeSet::new() }
     }
 
     /// Sends a request that must be done, or tell that it never was set; gives an element of the answer.
@@ -64,7 +66,19 @@ impl Bench {
         self.exchange(operation, &draft.bytes(), element).await
     }
 
+    /// Asks for the bucket of a request, which costs more the first time.
+    async fn meet(&mut self, bytes: &[u8]) {
+        let line = String::from_utf8_lossy(bytes);
+        let bucket = line.split(['/', '?', ' ']).nth(2).unwrap_or_default();
+        if !bucket.is_empty() && self.met.insert(bucket.to_owned()) {
+            self.world.send(&Draft::new("HEAD", &format!("/{bucket}"), b"")).await;
+        }
+    }
+
     async fn exchange(&mut self, operation: &'static str, bytes: &[u8], element: &str) -> String {
+        if operation != "CreateBucket" {
+            self.meet(bytes).await;
+        }
         self.store.take();
         let answer = self.world.exchange(bytes).await;
         let cost = self.store.take();
@@ -499,12 +513,12 @@ async fn every_operation_costs_the_round_trips_that_stand_beside_it() {
     bench.large().await;
     bench.not_built().await;
     assert!(bench.over.is_empty(), "{}", bench.over.join("\n"));
-    assert_eq!(budget("PutObject"), RoundTrips::of(2, 1), "what was promised of a PUT");
     let names: BTreeSet<_> = OPERATIONS.iter().map(|row| row.name).collect();
     assert!(names.iter().eq(bench.costs.keys()), "an operation was not asked for");
-    for (name, cost) in &bench.costs {
-        assert_eq!(*cost, budget(name), "{name} costs less than stands in the table");
-    }
+    let cheaper = bench.costs.iter().filter(|(name, cost)| **cost != budget(name));
+    let cheaper: Vec<_> = cheaper.map(|(name, cost)| format!("{name} {cost}")).collect();
+    assert!(cheaper.is_empty(), "less than stands in the table: {}", cheaper.join("\n"));
+    assert_eq!(budget("PutObject"), RoundTrips::of(1, 1), "what was promised of a PUT");
 }
 
 const MODE: &str = "x-store-server-side-encryption";
@@ -584,6 +598,18 @@ async fn what_a_request_brings_along_or_meets_costs_the_round_trips_that_stand_i
         bench.cost(delete(&target)).await;
         note(addition, deleted, bench.cost(delete(&target)).await);
     }
+    let make = || Draft::put("/made-here", b"");
+    bench.cost(make()).await;
+    // The second bucket has the name that led to the first.
+    for _ in 0..2 {
+        note(Addition::FirstOfName, written, bench.cost(put("/made-here/k")).await);
+        assert_eq!(bench.cost(put("/made-here/k")).await, written);
+        bench.cost(delete("/made-here/k")).await;
+        bench.cost(delete("/made-here")).await;
+        bench.cost(make()).await;
+    }
+    let gone = bench.world.send(&get("/made-here/k")).await;
+    assert_eq!(gone.status, 404);
     for row in ADDITIONS {
         let mut own = seen.iter().filter(|(addition, _)| *addition == row.addition).peekable();
         assert!(own.peek().is_some(), "{:?} was not seen", row.addition);

@@ -1,11 +1,17 @@
-//! The rows that a request rests on, whatever its operation does: on a store of another machine they are fetched in two rounds, and
-//! reading them costs nothing from then on.
+//! The rows that a request rests on, whatever its operation does: on a store of another machine they are fetched together, and reading
+//! them costs nothing from then on.
 
-use triptych_core::kv::{KeyValue, StoreError, Tx};
+use triptych_core::cache::ShardedCache;
+use triptych_core::kv::{KeyValue, Plan, StoreError, Tx};
 
 use crate::store::key::Key;
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKETS};
 use crate::store::{access_point_directory, bucket_plan, session_key};
+
+/// Bytes that are kept of what names led to, which is some ten thousand names of each kind.
+const LED_TO_BYTES_MAX: usize = 2 << 20;
+/// Bytes of one of them beside its name.
+const LED_TO_BYTES: usize = 100;
 
 /// The names in the head of a request.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,27 +26,80 @@ pub(super) struct Named<'r> {
     pub(super) upload: Option<(&'r str, Option<u32>)>,
 }
 
-/// Fetches the rows: first those that the head names, then those that these lead to.
-///
-/// # Errors
-/// As reads of the store. A row that cannot be read is for the one who needs it.
-pub(super) fn fetch(store: &dyn KeyValue, named: Named<'_>) -> Result<(), StoreError> {
-    Tx::new(store).plan(|plan| {
-        let id = named.access_key.map(str::to_owned);
-        if let Some(access_key) = id.and_then(|id| plan.row(&ACCESS_KEYS, &id)) {
-            plan.row(&ACCOUNTS, &access_key.account);
+/// The names and numbers that access keys and buckets led to when they were read last. The rows are read anew each time; so they are read at
+/// once.
+#[derive(Debug)]
+pub(super) struct LedTo {
+    /// The account of an access key.
+    accounts: ShardedCache<String, String>,
+    /// The number of a bucket.
+    buckets: ShardedCache<String, u64>,
+}
+
+impl Default for LedTo {
+    fn default() -> Self {
+        let bytes_max = LED_TO_BYTES_MAX / 2;
+        Self { accounts: ShardedCache::new(bytes_max), buckets: ShardedCache::new(bytes_max) }
+    }
+}
+
+impl LedTo {
+    /// Fetches the rows that a head names, and those that these led to; one round more where they lead to others now.
+    ///
+    /// # Errors
+    /// As reads of the store. A row that cannot be read is for the one who needs it.
+    pub(super) fn fetch(&self, store: &dyn KeyValue, named: Named<'_>) -> Result<(), StoreError> {
+        if store.is_local() {
+            return Ok(());
         }
-        let name = named.bucket.map(str::to_owned);
-        if let Some(bucket) = name.and_then(|name| plan.row(&BUCKETS, &name)) {
-            bucket_plan::settings(plan, bucket.id);
-            if let Some(key) = named.key {
-                bucket_plan::object(plan, bucket.id, key);
-                if let Some((name, part)) = named.upload {
-                    bucket_plan::upload(plan, bucket.id, key, name, part);
-                }
+        let access_key = named.access_key.map(str::to_owned);
+        let bucket = named.bucket.map(str::to_owned);
+        let last_account = access_key.as_ref().and_then(|id| self.accounts.get(id));
+        let last_bucket = bucket.as_ref().and_then(|name| self.buckets.get(name));
+        let (mut account, mut number) = (None, None);
+        Tx::new(store).plan(|plan| {
+            let row = access_key.as_ref().and_then(|id| plan.row(&ACCESS_KEYS, id));
+            account = row.map(|access_key| access_key.account);
+            if let Some(account) = account.as_ref().or(last_account.as_ref()) {
+                plan.row(&ACCOUNTS, account);
             }
-        }
-        session_key::plan(plan);
-        access_point_directory::plan_stamp(plan);
-    })
+            let row = bucket.as_ref().and_then(|name| plan.row(&BUCKETS, name));
+            number = row.map(|bucket| bucket.id);
+            if let Some(number) = number.or(last_bucket) {
+                plan_of_bucket(plan, number, named);
+            }
+            session_key::plan(plan);
+            access_point_directory::plan_stamp(plan);
+        })?;
+        remember(&self.accounts, access_key, last_account, account);
+        remember(&self.buckets, bucket, last_bucket, number);
+        Ok(())
+    }
+}
+
+/// Plans the rows of a bucket, of the key in it, and of the upload of that.
+fn plan_of_bucket(plan: &mut Plan<'_>, bucket: u64, named: Named<'_>) {
+    bucket_plan::settings(plan, bucket);
+    let Some(key) = named.key else {
+        return;
+    };
+    bucket_plan::object(plan, bucket, key);
+    if let Some((name, part)) = named.upload {
+        bucket_plan::upload(plan, bucket, key, name, part);
+    }
+}
+
+/// Keeps what a name leads to, where that is new.
+fn remember<V: Clone + PartialEq>(
+    led_to: &ShardedCache<String, V>,
+    name: Option<String>,
+    last: Option<V>,
+    now: Option<V>,
+) {
+    if let (Some(name), Some(now)) = (name, now)
+        && last.as_ref() != Some(&now)
+    {
+        let bytes = LED_TO_BYTES + name.len();
+        led_to.insert(name, now, bytes);
+    }
 }

@@ -22,7 +22,7 @@ use crate::request::percent::decoded;
 use crate::request::query::Query;
 use crate::server::render;
 use crate::server::request::{ParsedRequest, arrival};
-use crate::server::request_plan::{self, Named};
+use crate::server::request_plan::Named;
 use crate::server::state::ObjectPut;
 use crate::store::key::Key;
 use crate::store::tables::{BUCKETS, CURRENT};
@@ -196,7 +196,7 @@ impl ObjectPut {
             store: Prefetch::of(&self.0.store, Vec::new),
         };
         let named = Named { bucket: Some(visit.bucket), key: Some(&key), ..Named::default() };
-        request_plan::fetch(&*request.store, named)?;
+        self.0.led_to.fetch(&*request.store, named)?;
         let response = self.read(&request, handler).await?;
         let place = response
             .headers()
