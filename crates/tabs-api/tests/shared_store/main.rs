@@ -8,6 +8,7 @@
 
 mod archives;
 mod clients;
+mod histories;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
