@@ -79,9 +79,9 @@ before(async () => {
 });
 
 after(async () => {
-  session.close();
-  await service.stop();
-  await site.stop();
+  session?.close();
+  await service?.stop();
+  await site?.stop();
 });
 
 /** Opens a page and gives the tab once it is complete. */

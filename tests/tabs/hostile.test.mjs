@@ -98,8 +98,8 @@ before(async () => {
 });
 
 after(async () => {
-  await service.stop();
-  await site.stop();
+  await service?.stop();
+  await site?.stop();
 });
 
 /** Runs Chromium on an address until `isOver` is kept or it ends; gives what it printed. */

@@ -8,7 +8,7 @@ import { control, makeProfile, next } from './profile.mjs';
 
 test('each part of a split extension has its own windows, events and answers', async (t) => {
   const manifest = { name: 'split', manifest_version: 3, permissions: ['tabs'], incognito: 'split' };
-  const profile = await makeProfile({ name: 'split', keep: false, extensions: [{ manifest, allowIncognito: true }] });
+  const profile = await makeProfile({ name: 'split', extensions: [{ manifest, allowIncognito: true }] });
   t.after(() => profile.remove());
   const [extension] = profile.extensions;
   const page = `chrome-extension://${extension.id}/page.html`;

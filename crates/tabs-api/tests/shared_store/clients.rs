@@ -55,7 +55,7 @@ mod long {
     }
 
     #[test]
-    fn arguments_fetches_and_hostile_clients_are_answered_alike_at_three_instances() {
-        run(&["argument.test.mjs", "fetch.test.mjs", "hostile.test.mjs", "incognito.test.mjs"]);
+    fn the_suites_of_the_javascript_client_are_answered_alike_at_three_instances() {
+        run(&["argument.test.mjs", "content_scripts.test.mjs", "incognito.test.mjs"]);
     }
 }

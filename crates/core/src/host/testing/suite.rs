@@ -1,16 +1,21 @@
 //! The suites of real clients, which stand below `tests/` of the workspace, run against instances of a test's own.
 
-use std::io::{Error, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use crate::installed_clients::installed_client;
+
+/// The longest that a file may take.
+const SUITE_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Runs a file of `tests/`, in Python or JavaScript, against a service at a URL. `service` is the folder's name, `facts` what the file is told
 /// beside the URL, by the names that `cargo xtask e2e` uses.
 ///
 /// # Errors
-/// What it printed, if a check fails or is skipped, or the clients are not installed.
+/// What it printed, if a check fails or is skipped; if it does not end within ten minutes, or the clients are not installed.
 pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -> Result<()> {
     let folder = root()?.join("tests").join(service);
     let python = installed_client("python")?;
@@ -30,7 +35,8 @@ pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1,localhost").env("PYTHONDONTWRITEBYTECODE", "1");
-    let done = command.output()?;
+    let done =
+        ended(command).map_err(|error| Error::new(error.kind(), format!("{file}: {error}")))?;
     let said = [done.stdout, done.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     // A run of no test at all, or of skipped ones, shows nothing.
@@ -43,6 +49,26 @@ pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -
         true => Ok(()),
         false => Err(Error::other(format!("{file}: {}\n{said}", done.status))),
     }
+}
+
+/// What a program gave once it has ended, with all that it started.
+fn ended(mut command: Command) -> Result<Output> {
+    use std::os::unix::process::CommandExt as _;
+
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.process_group(0).spawn()?;
+    let group = format!("-{}", child.id());
+    let (give, given) = channel();
+    let waiter = std::thread::spawn(move || {
+        // Nobody listens any more where it took too long.
+        let _ = give.send(child.wait_with_output());
+    });
+    let done = given.recv_timeout(SUITE_TIME);
+    if let Err(RecvTimeoutError::Timeout) = done {
+        Command::new("kill").args(["-KILL", "--", &group]).status()?;
+    }
+    waiter.join().map_err(|_| Error::other("the one who waits for it panicked"))?;
+    done.map_err(|_| Error::new(ErrorKind::TimedOut, "it did not end"))?
 }
 
 /// The path of a file of the workspace.
