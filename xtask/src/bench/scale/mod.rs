@@ -55,26 +55,31 @@ struct Kind {
 
 impl Kind {
     /// Rows of one, two and three instances: each count beside as many engines, and beside one instance; then what the most of them took of
-    /// the machine. `engine` and `instances` give the rates of a count; the latter is told its turn.
+    /// the machine, and how far one core of the database went with each. `engine` and `instances` give the rates of a count; the latter is
+    /// told its turn.
     fn measure(
         &self,
         at: &dyn Fn(&str),
-        engine: impl Fn(usize) -> Result<f64>,
+        engine: impl Fn(usize) -> Result<(f64, Busy)>,
         instances: impl Fn(usize, usize) -> Result<(f64, Busy)>,
     ) -> Result<Vec<Row>> {
         let (mut rows, mut one, mut busy) = (Vec::new(), 0.0, Busy::default());
+        let mut of_core = (0.0, 0.0);
         for count in 1..=INSTANCES {
             let name = format!("{}, instances: {count}", self.request);
             at(&name);
             let (mut own, mut raw) = (0.0, 0.0);
+            let mut raw_busy = Busy::default();
             busy = Busy::default();
             for turn in 0..TURNS {
-                raw += engine(count)? / TURNS as f64;
+                let (rate, taken) = engine(count)?;
+                raw += rate / TURNS as f64;
+                raw_busy.add(taken, TURNS);
                 let (rate, taken) = instances(count, turn)?;
                 own += rate / TURNS as f64;
-                busy.database += taken.database / TURNS as f64;
-                busy.instances += taken.instances / TURNS as f64;
+                busy.add(taken, TURNS);
             }
+            of_core = (own / busy.database, raw / raw_busy.database);
             let row = |limit: (&str, f64), expected| Row {
                 what: name.clone(),
                 value: own,
@@ -97,6 +102,14 @@ impl Kind {
             limit: Some(("of the machine, whose rest is the clients'".to_owned(), cores)),
             expected: None,
         }));
+        // Where clients and instances have machines of their own the database is what limits.
+        rows.push(Row {
+            what: format!("{}, instances: {INSTANCES}: by one core of the database", self.request),
+            value: of_core.0,
+            unit: "requests/s",
+            limit: Some((format!("{}, by one core", self.engine), of_core.1)),
+            expected: self.expected,
+        });
         Ok(rows)
     }
 }

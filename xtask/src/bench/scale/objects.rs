@@ -48,7 +48,7 @@ pub(super) fn measure(
     let to = |address| Target { address, signer: signer.clone() };
     let first = to(instances.first()?);
     first.make_bucket()?;
-    let engine = |count| engines.commits(count, CONNECTIONS);
+    let engine = |count| Busy::of(database, &instances, || engines.commits(count, CONNECTIONS));
     let mut rows = PUTS.measure(at, engine, |count, turn| {
         let put = |address| {
             // Each instance has clients of its own, which name no key that others name.

@@ -39,7 +39,8 @@ pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<(V
     let mut rows = Vec::new();
     for (kind, page) in [(ONE, 1), (MANY, PAGE)] {
         let (keys, targets) = (engines.keys(page)?, targets(page));
-        let engine = |count| engines.reads(count, CONNECTIONS, &keys);
+        let engine =
+            |count| Busy::of(database, &instances, || engines.reads(count, CONNECTIONS, &keys));
         rows.extend(kind.measure(at, engine, |count, _| {
             let list = |address| rate(address, &targets);
             Busy::of(database, &instances, || instances.rate(count, list))
