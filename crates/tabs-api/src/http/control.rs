@@ -61,7 +61,9 @@ impl TabsApi {
                 }
             }
             (&Method::GET, ["profiles"]) => {
-                let names: Vec<_> = self.profiles().keys().cloned().collect();
+                let profiles = self.profiles();
+                let made = profiles.iter().filter(|(_, entry)| entry.is_made);
+                let names: Vec<_> = made.map(|(name, _)| name).collect();
                 Ok(json_reply(200, &json!({ "profiles": names })))
             }
             (&Method::POST, ["profiles"]) => self.new_profile(body).await,

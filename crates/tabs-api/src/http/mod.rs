@@ -6,6 +6,7 @@ mod fetch;
 mod large_write;
 mod origin_policy;
 mod profile;
+mod profile_record;
 mod profiles;
 mod refusal;
 #[cfg(feature = "replay")]
@@ -74,7 +75,9 @@ struct Inner {
 
 impl TabsApi {
     fn entry(&self, name: &str) -> Result<ProfileEntry, Refusal> {
-        self.profiles().get(name).cloned().ok_or(Refusal::NoSuchProfile)
+        let profiles = self.profiles();
+        let found = profiles.get(name).filter(|entry| entry.is_made);
+        found.cloned().ok_or(Refusal::NoSuchProfile)
     }
 
     fn profiles(&self) -> RwLockReadGuard<'_, BTreeMap<String, ProfileEntry>> {

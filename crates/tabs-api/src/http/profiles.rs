@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use triptych_core::kv::{Guarded, KeyValue, StoreError};
 
 use super::fetch::{FetchedPages, Fetcher};
 use super::large_write::{Commit, Write, begin, commit, finish, rows_under};
 use super::profile::Profile;
+use super::profile_record::{Record, record_prefix, records};
 use super::refusal::Refusal;
 use super::token::{TokenHash, hash};
 use super::{FIRST_PROFILE, TabsApi};
@@ -18,10 +17,6 @@ use crate::browser::Browser;
 use crate::engine::simulated::SimEngine;
 use crate::seed::{Install, Seed, SeedError};
 
-/// The prefix of the records of profiles. No profile's own rows have it: no name has this sign.
-const RECORDS: &[u8] = b"!profiles/";
-/// The longest piece of a record.
-const PIECE_BYTES: usize = 60_000;
 /// The longest name of a profile.
 const NAME_BYTES_MAX: usize = 64;
 
@@ -36,6 +31,8 @@ pub(super) struct ProfileEntry {
     /// The extensions that the seed file has, and every start has with it.
     from_seed_file: BTreeSet<String>,
     is_kept: bool,
+    /// False until its record is kept: what was done in it before would be gone with it.
+    pub(super) is_made: bool,
     /// The store as its owner writes to it, where instances share that.
     pub(super) claim: Option<Arc<Guarded>>,
 }
@@ -53,14 +50,6 @@ pub(super) enum Rows {
 
 /// The rows of a record, and the store that they go to.
 type RecordRows = (Arc<dyn KeyValue>, Vec<Write>);
-
-/// The record that is kept of a profile beside the rows of its browser.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Record {
-    pub(super) seed: Seed,
-    /// The hash of each extension's token.
-    pub(super) tokens: BTreeMap<String, TokenHash>,
-}
 
 impl ProfileEntry {
     /// The manifest of an extension.
@@ -182,8 +171,41 @@ impl TabsApi {
         let rows = if is_kept { Rows::New } else { Rows::None };
         let claim = if is_kept { self.claim_new(name).await? } else { None };
         let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), rows, claim)?;
-        self.record(name).await?;
+        match self.record(name).await {
+            Ok(()) => self.show(name, &entry),
+            Err(error) => {
+                self.take_back(name, &entry).await;
+                return Err(error);
+            }
+        }
         Ok(entry)
+    }
+
+    /// Lets a profile be found whose record is kept.
+    fn show(&self, name: &str, entry: &ProfileEntry) {
+        let mut profiles = self.profiles_mut();
+        let own = profiles.get_mut(name).filter(|own| Arc::ptr_eq(&own.profile, &entry.profile));
+        if let Some(own) = own {
+            own.is_made = true;
+        }
+    }
+
+    /// Forgets a profile whose record was not kept, or of which nobody knows whether it was.
+    async fn take_back(&self, name: &str, entry: &ProfileEntry) {
+        let is_own = |own: &ProfileEntry| Arc::ptr_eq(&own.profile, &entry.profile);
+        let removed = {
+            let mut profiles = self.profiles_mut();
+            let is_there = profiles.get(name).is_some_and(is_own);
+            is_there.then(|| profiles.remove(name)).is_some()
+        };
+        if removed {
+            self.tokens_mut().retain(|_, (profile, _)| profile != name);
+            entry.profile.remove();
+        }
+        // Where it cannot be given up now it falls to others once this instance is gone, or to this one's next attempt.
+        if let Err(error) = self.give_up(entry).await {
+            tracing::warn!(profile = name, %error, "the name of a profile that was not made is not given up");
+        }
     }
 
     pub(super) fn add_profile(
@@ -242,6 +264,7 @@ impl TabsApi {
             tokens,
             from_seed_file,
             is_kept,
+            is_made: rows != Rows::New,
             claim,
         };
         fetched.wakes(&entry.profile);
@@ -312,7 +335,8 @@ impl TabsApi {
     pub(super) async fn install(&self, name: &str, mut install: Install) -> Result<Value, Refusal> {
         let reply = {
             let mut profiles = self.profiles_mut();
-            let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
+            let entry = profiles.get_mut(name).filter(|entry| entry.is_made);
+            let entry = entry.ok_or(Refusal::NoSuchProfile)?;
             let mut owners = self.tokens_mut();
             let owner = install.token.as_deref().and_then(|token| owners.get(&hash(token)));
             // Who comes with the token of an extension is that extension.
@@ -353,7 +377,8 @@ impl TabsApi {
     pub(super) async fn uninstall(&self, name: &str, id: &str) -> Result<(), Refusal> {
         {
             let mut profiles = self.profiles_mut();
-            let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
+            let entry = profiles.get_mut(name).filter(|entry| entry.is_made);
+            let entry = entry.ok_or(Refusal::NoSuchProfile)?;
             let token = entry.tokens.remove(id).ok_or(Refusal::NoSuchExtension)?;
             entry.seed.extensions.retain(|known| known.id.as_deref() != Some(id));
             self.tokens_mut().remove(&token);
@@ -417,68 +442,14 @@ impl TabsApi {
         let Some((store, entry)) = kept else {
             return Ok(None);
         };
-        let text = serde_json::to_vec(&entry.record(name)).map_err(SeedError::from)?;
-        let prefix = record_prefix(name);
-        let old = rows_under(&*store, &prefix)?;
-        let mut writes: BTreeMap<Vec<u8>, Option<Bytes>> =
-            old.into_iter().map(|(key, _)| (key, None)).collect();
-        for (number, piece) in text.chunks(PIECE_BYTES).enumerate() {
-            writes.insert(format!("{number:06}").into_bytes(), Some(Bytes::copy_from_slice(piece)));
-        }
-        let writes =
-            writes.into_iter().map(|(key, value)| ([&prefix[..], &key].concat().into(), value));
-        let writes = writes.collect();
+        let writes = entry.record(name).writes(&*store, name)?;
         Ok(Some((store, writes)))
     }
 }
 
-fn record_prefix(name: &str) -> Vec<u8> {
-    [RECORDS, name.as_bytes(), b"/"].concat()
-}
-
-/// Returns whether a row is one of this profile: of its browser, or of its record.
-pub(super) fn is_row_of(name: &str, key: &[u8]) -> bool {
-    let rest = key.strip_prefix(RECORDS).unwrap_or(key).strip_prefix(name.as_bytes());
-    rest.is_some_and(|rest| rest.first() == Some(&b'/'))
-}
-
-/// The record that is kept of a profile.
-///
-/// # Errors
-/// `Store`.
-pub(super) fn read_record(store: &dyn KeyValue, name: &str) -> Result<Option<Record>, Refusal> {
-    let pieces = rows_under(store, &record_prefix(name))?;
-    let text: Vec<u8> = pieces.into_iter().flat_map(|(_, piece)| piece).collect();
-    (!text.is_empty()).then(|| record_of(name, &text)).transpose()
-}
-
-fn record_of(name: &str, text: &[u8]) -> Result<Record, Refusal> {
-    let damaged = |error: serde_json::Error| {
-        StoreError::Corrupt(format!("the record of profile {name}: {error}"))
-    };
-    Ok(serde_json::from_slice(text).map_err(damaged)?)
-}
-
-/// The records that are kept, by profile.
-///
-/// # Errors
-/// `Store`.
-pub(super) fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
-    let mut texts = BTreeMap::<String, Vec<u8>>::new();
-    for (key, piece) in rows_under(store, RECORDS)? {
-        let key = String::from_utf8_lossy(&key).into_owned();
-        let (name, _) = key.split_once('/').unwrap_or((&key, ""));
-        texts.entry(name.to_owned()).or_default().extend(piece);
-    }
-    let read = |(name, text): (String, Vec<u8>)| {
-        let record = record_of(&name, &text)?;
-        Ok((name, record))
-    };
-    texts.into_iter().map(read).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, TryLockError};
 
     use triptych_core::kv::{Batch, Found, Memory, Page, Span, Version};
@@ -555,6 +526,50 @@ mod tests {
         fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
             self.rows.durable(seen)
         }
+    }
+
+    /// A store that keeps nothing while it is away.
+    #[derive(Default)]
+    struct Failing {
+        rows: Memory,
+        is_away: AtomicBool,
+    }
+
+    impl KeyValue for Failing {
+        fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
+            self.rows.get(key)
+        }
+
+        fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
+            self.rows.scan(span, limit)
+        }
+
+        fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
+            match self.is_away.load(Ordering::Relaxed) {
+                true => Pending::ready(Err(StoreError::Unavailable("away".into()))),
+                false => self.rows.commit(batch),
+            }
+        }
+
+        fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+            self.rows.durable(seen)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_profile_whose_record_was_not_kept_is_none_and_can_be_made_again() {
+        let store = Arc::new(Failing::default());
+        let api = TabsApi::builder().store(Arc::clone(&store) as Arc<dyn KeyValue>).build();
+        let api = api.unwrap();
+        let seed = r#"{"extensions": [{"token": "other", "manifest": {"name": "Other"}}]}"#;
+        let make = || api.create_profile("other", Seed::parse(seed).unwrap(), true);
+        store.is_away.store(true, Ordering::Relaxed);
+        assert!(matches!(make().await, Err(Refusal::Store(_))));
+        assert!(matches!(api.entry("other"), Err(Refusal::NoSuchProfile)));
+        assert!(api.tokens().is_empty(), "a token leads to what is not there");
+        store.is_away.store(false, Ordering::Relaxed);
+        make().await.unwrap();
+        assert_eq!(api.entry("other").unwrap().tokens.len(), 1);
     }
 
     /// Does a change of a profile, and a second one from the moment on at which the first keeps what it made, if the profile can be had then:

@@ -43,6 +43,8 @@ pub(super) enum Refusal {
         "the profile runs at another instance of those that share the store: ask {0}. It goes on elsewhere some seconds after that one has ended"
     )]
     RunsElsewhere(String),
+    #[error("the profile is being made or is on its way to another instance: ask again")]
+    OnItsWay,
     #[error("this token is another extension's already")]
     TokenTaken,
     #[error("the profile's state cannot be kept: {0}")]
@@ -69,6 +71,7 @@ impl Coded for Refusal {
             Self::NoSuchExtension => Row::of(404, "NoSuchExtension"),
             Self::ProfileExists => Row::of(409, "ProfileExists"),
             Self::RunsElsewhere(_) => Row::of(421, "RunsElsewhere"),
+            Self::OnItsWay => Row::of(503, "OnItsWay"),
             Self::TokenTaken => Row::of(409, "TokenTaken"),
             Self::Store(_) => Row::of(503, "Unavailable"),
             Self::Seed(_) => Row::of(400, "BadSeed"),

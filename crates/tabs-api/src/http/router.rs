@@ -156,7 +156,7 @@ impl TabsApi {
         let token = token::token(head, or_query).ok_or(Refusal::Unauthorized)?;
         let (profile, extension) =
             self.tokens().get(&token::hash(&token)).cloned().ok_or(Refusal::Unauthorized)?;
-        let entry = self.entry(&profile).map_err(|_| Refusal::Unauthorized)?;
+        let entry = self.entry(&profile).map_err(|_| self.gone(&profile))?;
         Ok(Principal { entry, extension })
     }
 }

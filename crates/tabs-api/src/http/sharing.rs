@@ -16,7 +16,8 @@ use triptych_core::kv::{
 };
 
 use super::large_write::{commit_in_turn, unfinished};
-use super::profiles::{ProfileEntry, Record, Rows, is_row_of, read_record, records};
+use super::profile_record::{Record, is_row_of, read_record, records};
+use super::profiles::{ProfileEntry, Rows};
 use super::refusal::Refusal;
 use super::token::{self, TokenHash};
 use super::{FIRST_PROFILE, Inner, TabsApi};
@@ -112,12 +113,30 @@ impl TabsApi {
         Ok(found.map(|(name, _)| name))
     }
 
+    /// The refusal of a token's profile that was admitted and does not run here: it was taken meanwhile, or is none any more.
+    pub(super) fn gone(&self, name: &str) -> Refusal {
+        let Some(sharing) = &self.0.sharing else { return Refusal::Unauthorized };
+        match read_record(&*sharing.store, name) {
+            Ok(None) if name != FIRST_PROFILE => Refusal::Unauthorized,
+            Ok(_) => Refusal::OnItsWay,
+            Err(error) => error,
+        }
+    }
+
+    /// Returns whether a profile is being made here.
+    fn is_being_made(&self, name: &str) -> bool {
+        self.profiles().get(name).is_some_and(|entry| !entry.is_made)
+    }
+
     /// Sees to it that a profile that is kept runs here, if instances share the store. Of one that there is not it says nothing.
     ///
     /// # Errors
-    /// `RunsElsewhere`, `Store`, `Seed`.
+    /// `OnItsWay`, `RunsElsewhere`, `Store`, `Seed`.
     pub(super) async fn admit(&self, name: &str) -> Result<(), Refusal> {
         let Some(sharing) = &self.0.sharing else { return Ok(()) };
+        if self.is_being_made(name) {
+            return Err(Refusal::OnItsWay);
+        }
         if let Ok(entry) = self.entry(name)
             && is_good(&entry, sharing)?
         {
@@ -130,6 +149,9 @@ impl TabsApi {
             return Ok(());
         }
         let mut member = sharing.member.lock().await;
+        if self.is_being_made(name) {
+            return Err(Refusal::OnItsWay);
+        }
         if let Ok(entry) = self.entry(name) {
             // Another request may have opened it meanwhile.
             if is_good(&entry, sharing)? {

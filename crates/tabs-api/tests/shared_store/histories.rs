@@ -8,7 +8,7 @@ use triptych_core::host::testing::{
 };
 use triptych_core::kv::StoreServer;
 
-use super::{CONTROL, ask, started};
+use super::{CONTROL, SEED, ask, at_urls, started};
 
 /// A call and its answer. Addresses are told apart: none is written twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,4 +198,41 @@ fn pause(number: usize, instances: &[Instance]) {
     let taken = until(|| others.iter().any(|client| runs(*client)).then_some(()));
     instances[number].wake().unwrap();
     taken.unwrap();
+}
+
+/// Wires that `cargo xtask scale` cuts: it has the time for that.
+mod long {
+    use std::time::Duration;
+
+    use triptych_core::kv::Weather;
+
+    use super::*;
+
+    #[test]
+    fn what_clients_see_of_the_tab_in_front_is_linearizable_while_wires_are_cut_at_random_bytes_and_lose_answers()
+     {
+        let (server, folder) = (StoreServer::start().unwrap(), tempfile::tempdir().unwrap());
+        let behind = |number: usize| server.behind_a_wire(number as u64).unwrap();
+        let (wires, urls): (Vec<_>, Vec<_>) = (0..3).map(behind).unzip();
+        let mut instances = at_urls(&urls, &folder, SEED, &[]);
+        let profiles = Profiles { clients: instances.iter().map(Instance::client).collect() };
+        let cut = server.cut();
+        let all = |weather| wires.iter().for_each(|wire| wire.turn(weather));
+        let history = run_workload(
+            &profiles,
+            &mut instances,
+            &mut [
+                &mut |_| all(Weather::LosesAnswers),
+                &mut |_| all(cut),
+                &mut |_| all(Weather::Slow(Duration::from_millis(20))),
+                &mut |_| all(Weather::LosesAnswers),
+                &mut |_| all(Weather::Clear),
+            ],
+        )
+        .unwrap();
+        assert!(wires.iter().all(|wire| wire.cut() > 0), "a wire was never cut");
+        for (key, events) in history.into_keys(is_lost) {
+            assert!(is_whole(&events), "{key}: {events:#?}");
+        }
+    }
 }

@@ -33,12 +33,22 @@ fn of_seed(
     seed: &str,
     flags: &[&str],
 ) -> Vec<Instance> {
+    at_urls(&vec![server.url(); count], folder, seed, flags)
+}
+
+/// Instances that each reach the store at a URL of their own.
+fn at_urls(
+    urls: &[String],
+    folder: &tempfile::TempDir,
+    seed: &str,
+    flags: &[&str],
+) -> Vec<Instance> {
     let program = env!("CARGO_BIN_EXE_tabs-api");
-    let make = |number| {
-        let made = Instance::new(program, folder.path(), number, &server.url(), seed).unwrap();
+    let make = |(number, url): (usize, &String)| {
+        let made = Instance::new(program, folder.path(), number, url, seed).unwrap();
         made.started_with(&["--control-token", CONTROL]).started_with(flags)
     };
-    let mut instances: Vec<_> = (0..count).map(make).collect();
+    let mut instances: Vec<_> = urls.iter().enumerate().map(make).collect();
     instances.iter_mut().for_each(|instance| instance.begin().unwrap());
     instances.iter_mut().for_each(|instance| instance.ready().unwrap());
     instances

@@ -48,7 +48,7 @@ impl Pool {
         Self {
             places: servers.map(place).collect(),
             keys: Keys::below(&schema),
-            link: Arc::new(Link::new(&url, PATIENCE, ids)),
+            link: Arc::new(Link::new(&url, 1, PATIENCE, ids)),
             leases: Leases::default(),
             next: AtomicUsize::new(0),
             url,

@@ -16,6 +16,8 @@ use crate::kv::shared::{CHECK_EVERY, ConnectError, Link};
 
 /// Time that a statement waits for a connection since the store went away: a server that is restarted is back by then.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// The roles that have places, each of which is needed from the start.
+const ROLES: [Role; 2] = [Role::Writer, Role::Reader];
 /// The shortest and the longest pause between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
@@ -38,7 +40,7 @@ struct Slot(RwLock<Option<Arc<Lane>>>);
 impl Pool {
     /// The places of so many connections of each role, all empty.
     pub(super) fn new(url: PostgresUrl, schema: &str, each: usize, ids: SeededIds) -> Self {
-        let link = Arc::new(Link::new(&url, PATIENCE, ids));
+        let link = Arc::new(Link::new(&url, ROLES.len(), PATIENCE, ids));
         let slots = || (0..each.max(1)).map(|_| Slot::default()).collect();
         Self {
             url,
@@ -60,8 +62,9 @@ impl Pool {
 
     /// Spawns a task for each place, which keeps a connection in it.
     pub(super) fn fill(self: &Arc<Self>) {
-        for role in [Role::Writer, Role::Reader] {
-            for place in 0..self.slots(role).len() {
+        // They are made one after another: in turns, so that the first two do for whatever is asked.
+        for place in 0..self.writers.len().max(self.readers.len()) {
+            for role in ROLES {
                 let pool = Arc::clone(self);
                 tokio::spawn(async move { pool.keep(role, place).await });
             }

@@ -26,8 +26,9 @@ pub(in crate::kv) enum ConnectError {
 /// The state of the store, as far as it is known.
 #[derive(Debug, Clone)]
 struct Health {
-    /// Connections that are open.
+    /// Connections that are open, and how many of them it takes until each kind of question has one.
     open: usize,
+    needed: usize,
     /// The reason for which there is none, and whether it lasts.
     reason: String,
     is_refused: bool,
@@ -43,7 +44,7 @@ impl Health {
 
     /// Tells whether the first attempts are over: the store is reached, or refused for good.
     const fn is_known(&self) -> bool {
-        self.open > 0 || self.is_refused
+        self.open >= self.needed || self.is_refused
     }
 }
 
@@ -59,14 +60,15 @@ pub(in crate::kv) struct Link {
 }
 
 impl Link {
-    /// A way that nobody went yet.
+    /// A way that nobody went yet, on which so many connections are `needed` at first.
     pub(in crate::kv) fn new(
         address: &impl fmt::Display,
+        needed: usize,
         patience: Duration,
         ids: SeededIds,
     ) -> Self {
         let reason = format!("{address} was not reached yet");
-        let health = Health { open: 0, reason, is_refused: false, since: Instant::now() };
+        let health = Health { open: 0, needed, reason, is_refused: false, since: Instant::now() };
         Self {
             address: address.to_string(),
             patience,
