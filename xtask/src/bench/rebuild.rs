@@ -8,6 +8,7 @@ use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Sled, SledConfig, StoreError, TreeKind, run_blocking};
 
 use super::report::Row;
+use crate::run::workspace::cargo;
 
 /// Rows of the store.
 const ROWS: u64 = 1_000_000;
@@ -17,6 +18,8 @@ const VALUE_BYTES: usize = 500;
 const TOGETHER: u64 = 500;
 /// The longest that filling the index of these rows should take.
 const REBUILD_SECONDS_MAX: f64 = 20.0;
+/// Starts that are timed.
+const STARTS: usize = 5;
 /// The longest that a start should take that opens the index as it is.
 const START_SECONDS_MAX: f64 = 0.3;
 
@@ -57,8 +60,8 @@ fn of_tree(name: &str, config: &SledConfig) -> Result<Vec<Row>> {
     drop(store);
     let written = (bytes_written()? - before) as f64;
     let own = (ROWS * (key(0).len() + VALUE_BYTES) as u64) as f64;
-    let opened = timed(config)?;
-    let rebuilt = timed(&SledConfig { rebuilds: true, ..config.clone() })?;
+    let opened = start(name, &config.directory)?;
+    let rebuilt = rebuild(&SledConfig { rebuilds: true, ..config.clone() })?;
     let again = ("the longest that it should take", 1.0 / START_SECONDS_MAX);
     let filled = ("in 20 s", ROWS as f64 / REBUILD_SECONDS_MAX);
     Ok(vec![
@@ -91,14 +94,30 @@ fn key(number: u64) -> String {
     format!("row/{number:012}")
 }
 
-/// Seconds until a store is open; it has its last row.
-fn timed(config: &SledConfig) -> Result<f64> {
+/// Seconds that a start takes in the middle of several, each in a process of its own, as a service starts: in this one is the memory of the
+/// store that was loaded.
+fn start(tree: &str, directory: &Path) -> Result<f64> {
+    let mut seconds = Vec::new();
+    for _ in 0..STARTS {
+        let mut command = cargo(&["run", "--release", "--locked", "-p", "triptych-core"]);
+        command.args(["--example", "start", "--features", "redb", "--", tree]).arg(directory);
+        let done = command.output()?;
+        let said = String::from_utf8_lossy(&done.stdout);
+        ensure!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+        seconds.push(said.trim().parse::<f64>().context("the program tells its seconds")?);
+    }
+    seconds.sort_unstable_by(f64::total_cmp);
+    seconds.get(STARTS / 2).copied().context("there was a start")
+}
+
+/// Seconds until a store is open whose index is filled anew; it has its last row.
+fn rebuild(config: &SledConfig) -> Result<f64> {
     let begun = Instant::now();
     let store = Sled::open(config)?;
     let seconds = begun.elapsed().as_secs_f64();
     let last = store.get(key(ROWS - 1).as_bytes())?.value;
     ensure!(last.is_some_and(|value| value.len() == VALUE_BYTES), "the last row is gone");
-    ensure!(store.rebuilt().is_some() == config.rebuilds, "{:?}", store.rebuilt());
+    ensure!(store.rebuilt().is_some(), "its index was not filled anew");
     Ok(seconds)
 }
 
