@@ -122,6 +122,22 @@ impl BodyHeaders {
         let length = length_of(fields, payload, || Ok(length))?;
         Ok(Self { payload, length, md5, checksum })
     }
+
+    /// Bytes of the body, for an operation that has to know them before it takes any.
+    ///
+    /// # Errors
+    /// `HeaderNotImplemented` where the transfer coding alone would tell its end, `MissingContentLength` where nothing does.
+    pub fn told_length(&self, fields: &Fields<'_>) -> Result<u64, Error> {
+        const CODING: &str = "Transfer-Encoding";
+        match self.length {
+            Some(length) => Ok(length),
+            // A framing of the service's own lacks its decoded length, whatever carries it.
+            None if fields.has("transfer-encoding") && !self.payload.is_chunked() => {
+                Err(Error::HeaderNotImplemented { header: CODING, reason: None })
+            }
+            None => Err(Error::MissingContentLength),
+        }
+    }
 }
 
 /// Checks that a body brings a digest of itself.

@@ -300,7 +300,7 @@ impl PutHeaders {
     ///
     /// # Errors
     /// The first fault in the order of [`HEADERS`]; then those of [`BodyHeaders::of_values`]; `InvalidStorageClass` for a class of
-    /// another kind of bucket, `MetadataTooLarge`, those of [`ObjectLock::from_headers`], `MissingContentLength`, `EntityTooLarge`.
+    /// another kind of bucket, `MetadataTooLarge`, those of [`ObjectLock::from_headers`], those of [`BodyHeaders::told_length`], `EntityTooLarge`.
     pub fn read(
         fields: &Fields<'_>,
         bucket: &Bucket,
@@ -328,7 +328,7 @@ impl PutHeaders {
             return Err(missing_digest("Put Object"));
         }
         if !is_copy && payload != Payload::File {
-            let proposed = body.length.ok_or(Error::MissingContentLength)?;
+            let proposed = body.told_length(fields)?;
             if proposed > BODY_BYTES_MAX {
                 return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
             }

@@ -59,7 +59,7 @@ impl PartAdmission {
     /// Looks at the request and the upload, and refuses what can be refused before the body.
     ///
     /// # Errors
-    /// Those of [`check_of_uploads`] and of [`encryption::refuse_choice`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
+    /// Those of [`check_of_uploads`] and of [`encryption::refuse_choice`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`] and of [`BodyHeaders::told_length`]; `EntityTooLarge`;
     /// `InvalidRequest` for a body without a digest that is to be locked, and for a checksum of another algorithm than the upload's; those of opening the upload.
     pub fn decide(
         call: &Call<'_>,
@@ -69,7 +69,7 @@ impl PartAdmission {
     ) -> Result<Self, Error> {
         let (upload, number) = Self::named(call, tx)?;
         let body = BodyHeaders::read(call.fields, payload)?;
-        let proposed = body.length.ok_or(Error::MissingContentLength)?;
+        let proposed = body.told_length(call.fields)?;
         if proposed > BODY_BYTES_MAX {
             return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
         }
