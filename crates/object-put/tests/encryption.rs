@@ -131,6 +131,45 @@ async fn both_sides_of_a_copy_have_keys_of_their_own() {
 }
 
 #[tokio::test]
+async fn a_completion_needs_the_customers_key_where_its_upload_has_checksums_alone() {
+    let world = World::new(NOW).await;
+    for (algorithm, checksum) in [(None, ""), (Some("CRC32"), "26gLsg==")] {
+        let mut begin = with_key(Draft::new("POST", "/bkt/k?uploads", b""), OWN, 1);
+        if let Some(algorithm) = algorithm {
+            begin = begin.with("x-store-checksum-algorithm", algorithm);
+        }
+        let id = world.send(&begin).await.element("UploadId").unwrap();
+        let mut part = put(&format!("/bkt/k?partNumber=1&uploadId={id}"), b"body", 1);
+        if algorithm.is_some() {
+            part = part.with("x-store-checksum-crc32", checksum);
+        }
+        let part = world.send(&part).await;
+        let tag = part.header("etag").unwrap_or_else(|| panic!("{}", part.text())).to_owned();
+        let sum = algorithm.map(|name| format!("<Checksum{name}>{checksum}</Checksum{name}>"));
+        let list = format!(
+            "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{tag}</ETag>{}</Part></CompleteMultipartUpload>",
+            sum.unwrap_or_default()
+        );
+        let complete = || Draft::new("POST", &format!("/bkt/k?uploadId={id}"), list.as_bytes());
+        let other = world.send(&with_key(complete(), OWN, 2)).await;
+        is(&other, 400, "InvalidRequest", "did not match the ones used originally");
+        // The second one is answered as the first one was.
+        for _ in 0..2 {
+            let bare = world.send(&complete()).await;
+            if algorithm.is_some() {
+                is(&bare, 400, "InvalidRequest", "appropriate encryption parameters");
+            } else {
+                assert_eq!(bare.status, 200, "{}", bare.text());
+                assert_eq!(bare.header(&format!("{OWN}algorithm").replace("store", "amz")), None);
+            }
+        }
+        let whole = world.send(&with_key(complete(), OWN, 1)).await;
+        assert_eq!(whole.status, 200, "{}", whole.text());
+        assert_eq!(world.send(&get("/bkt/k", 1)).await.body, b"body");
+    }
+}
+
+#[tokio::test]
 async fn a_strict_service_takes_no_key_over_plain_http() {
     let world = World::strict(NOW).await;
     for draft in [put("/bkt/k", b"body", 1), get("/bkt/k", 1)] {

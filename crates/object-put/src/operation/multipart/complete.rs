@@ -12,6 +12,7 @@ use crate::body::body_headers::{
     MORE_THAN_ONE, check_algorithms, checksum, invalid_header, number,
 };
 use crate::body::checksum::{ALGORITHMS, AlgorithmRow, ChecksumType};
+use crate::body::customer_key;
 use crate::body::part_digests::{PartDigests, WholeDigests};
 use crate::error::Error;
 use crate::operation::encryption;
@@ -27,6 +28,7 @@ use crate::store::bucket::{Bucket, BucketKind, Versioning};
 use crate::store::commit::{NewVersion, commit};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, DAY_SECONDS, Lifecycle};
+use crate::store::object_encryption::ObjectEncryption;
 use crate::store::open_upload;
 use crate::store::part_list::{ListedPart, PARTS_PER_CHUNK, PartListChunk, Parts};
 use crate::store::precondition::Precondition;
@@ -94,8 +96,9 @@ impl Completion {
             }
             found => found?,
         };
-        // Its key is not needed, but who completes must have it.
-        encrypted(call, &upload)?.open_upload(call)?;
+        if !leaves_key_out(call, &upload) {
+            encrypted(call, &upload)?.open_upload(call)?;
+        }
         let precondition = Precondition::read(call.fields)?;
         let current = CURRENT.get_shared(tx, &object_key(bucket.id, key))?;
         precondition.check_at_start(call.dialect(), key, current.as_deref())?;
@@ -260,6 +263,13 @@ impl Completion {
             restored_until: None,
         })
     }
+}
+
+/// Tells whether a completion rightly comes without the customer's key that its upload was begun with: the real service asks for it again only
+/// where the upload has checksums.
+fn leaves_key_out(call: &Call<'_>, upload: &Upload) -> bool {
+    let is_customers = matches!(upload.encryption, ObjectEncryption::Customer(_));
+    is_customers && upload.checksum.is_none() && !customer_key::OWN.are_named(call.fields)
 }
 
 /// The answer to a completion that was made before with the same list.
@@ -511,7 +521,14 @@ fn reply(call: &Call<'_>, completed: &CompletedUpload) -> Result<Reply, Error> {
         }
     });
     let bucket = call.bucket()?;
-    Ok(encryption::describe(Reply::xml(text), call.fields, &completed.encryption)?
+    let reply = match completed.encryption {
+        // The headers of a customer's key repeat what the request brought.
+        ObjectEncryption::Customer(_) if !customer_key::OWN.are_named(call.fields) => {
+            Reply::xml(text)
+        }
+        _ => encryption::describe(Reply::xml(text), call.fields, &completed.encryption)?,
+    };
+    Ok(reply
         .with_some("x-store-version-id", shown_version(bucket.versioning, &completed.version))
         .with_some("x-store-expiration", completed.expiration.clone())
         .with_some(
