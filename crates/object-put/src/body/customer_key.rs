@@ -107,17 +107,22 @@ impl CustomerKey {
         if algorithm != ALGORITHM {
             return Err(Error::InvalidEncryptionAlgorithm { value: algorithm.into_owned() });
         }
-        let bytes = Zeroizing::new(STANDARD.decode(key.as_bytes()).unwrap_or_default());
-        let (Some(key), Some(md5)) = (SecretKey::of_slice(&bytes), md5) else {
-            return refused("The secret key was invalid for the specified algorithm.");
+        let unfit = "The secret key was invalid for the specified algorithm.";
+        let bytes = STANDARD.decode(key.as_bytes()).map(Zeroizing::new);
+        let (Ok(bytes), Some(md5)) = (bytes, md5) else {
+            return refused(unfit);
         };
-        let own: [u8; 16] = Md5::digest(key.reveal()).into();
+        // As in the real service, a key of another length is told of its digest first.
+        let own: [u8; 16] = Md5::digest(&*bytes).into();
         if STANDARD.decode(md5.as_bytes()).unwrap_or_default() != own {
             return refused(
                 "The calculated MD5 hash of the key did not match the hash that was provided.",
             );
         }
-        Ok(Some(Self { key, md5: own }))
+        match SecretKey::of_slice(&bytes) {
+            Some(key) => Ok(Some(Self { key, md5: own })),
+            None => refused(unfit),
+        }
     }
 
     /// The MD5 of the key as answers repeat it.
@@ -174,7 +179,8 @@ mod tests {
     #[test]
     fn algorithm_key_and_digest_come_together_or_not_at_all() {
         let good = STANDARD.encode([1; 32]);
-        let md5 = STANDARD.encode(Md5::digest([1; 32]));
+        let md5_of = |length| STANDARD.encode(Md5::digest(vec![1; length]));
+        let md5 = md5_of(32);
         assert_eq!(read("-", "-", "-"), Ok(None));
         assert!(read("AES256", &good, &md5).unwrap().is_some());
         for (algorithm, key, digest, says) in [
@@ -185,8 +191,9 @@ mod tests {
             ("KMS", &good, &md5, "Supported value: AES256"),
             ("aes256", &good, &md5, "Supported value: AES256"),
             ("AES256", &good, "-", "secret key was invalid"),
-            ("AES256", &STANDARD.encode([1; 31]), &md5, "secret key was invalid"),
-            ("AES256", &STANDARD.encode([1; 33]), &md5, "secret key was invalid"),
+            ("AES256", &STANDARD.encode([1; 31]), &md5_of(31), "secret key was invalid"),
+            ("AES256", &STANDARD.encode([1; 33]), &md5_of(33), "secret key was invalid"),
+            ("AES256", &STANDARD.encode([1; 24]), &md5, "did not match the hash"),
             ("AES256", "no base64", &md5, "secret key was invalid"),
             ("AES256", &good, "AAAA", "did not match the hash"),
             ("AES256", &good, "no base64", "did not match the hash"),
