@@ -25,8 +25,10 @@ async fn world() -> World {
         let put = Draft::put(&target, text.as_bytes()).with("content-type", "text/html");
         assert_eq!(world.send(&put).await.status, 200);
     }
-    let moved = Draft::put("/open/moved", b"").with("x-store-website-redirect-location", "/sub/");
-    assert_eq!(world.send(&moved).await.status, 200);
+    for (target, place) in [("/open/moved", "/sub/"), ("/open/away", "/é?a=b%20c")] {
+        let moved = Draft::put(target, b"").with("x-store-website-redirect-location", place);
+        assert_eq!(world.send(&moved).await.status, 200);
+    }
     world
 }
 
@@ -43,6 +45,7 @@ async fn a_browser_is_shown_pages_and_led_on() {
         ("/docs/a", 301, "", "http://open.web.example/documents/a"),
         ("/lost/a", 302, "", "https://other.example/lost/a"),
         ("/moved", 301, "", "/sub/"),
+        ("/away", 301, "", "/%C3%A9?a=b%20c"),
         ("/none", 404, "sorry", ""),
         ("/none/", 404, "sorry", ""),
         ("/%ff", 400, "<html>", ""),

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
+use percent_encoding::{CONTROLS, percent_encode};
 use triptych_core::error::Coded as _;
 use triptych_core::host::{ReplyBody, RequestContext, RequestId};
 use triptych_core::kv::{Prefetch, Tx};
@@ -198,11 +199,10 @@ impl ObjectPut {
         let named = Named { bucket: Some(visit.bucket), key: Some(&key), ..Named::default() };
         self.0.led_to.fetch(&*request.store, named)?;
         let response = self.read(&request, handler).await?;
-        let place = response
-            .headers()
-            .get(&*visit.dialect.header(REDIRECT))
-            .and_then(|place| place.to_str().ok());
-        if let Some(location) = place.map(str::to_owned) {
+        let place = response.headers().get(&*visit.dialect.header(REDIRECT));
+        if let Some(place) = place {
+            // An address is ASCII, whatever the object's says.
+            let location = percent_encode(place.as_bytes(), CONTROLS).to_string();
             return Ok(visit.redirect(&Redirect { status: 301, location }));
         }
         self.open(response).await
