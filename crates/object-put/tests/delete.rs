@@ -212,8 +212,8 @@ async fn a_hold_or_a_lock_that_is_not_there_is_refused_by_name() {
         ),
         (
             "/locked?encryption",
-            "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BlockedEncryptionTypes><EncryptionType>SSE-C</EncryptionType></BlockedEncryptionTypes></Rule></ServerSideEncryptionConfiguration>",
-            is(501, "NotImplemented"),
+            "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BlockedEncryptionTypes><EncryptionType>SSE-S3</EncryptionType></BlockedEncryptionTypes></Rule></ServerSideEncryptionConfiguration>",
+            is(400, "MalformedXML"),
         ),
         (
             "/locked?encryption",

@@ -169,6 +169,81 @@ async fn a_completion_needs_the_customers_key_where_its_upload_has_checksums_alo
     }
 }
 
+/// Puts an encryption of `/bkt` whose rule has these elements.
+async fn put_encryption(world: &World, rule: &str) -> u16 {
+    let document = format!(
+        "<ServerSideEncryptionConfiguration><Rule>{rule}</Rule></ServerSideEncryptionConfiguration>"
+    );
+    world.send(&Draft::document("/bkt?encryption", document.as_bytes())).await.status
+}
+
+fn blocked(word: &str) -> String {
+    format!(
+        "<BlockedEncryptionTypes><EncryptionType>{word}</EncryptionType></BlockedEncryptionTypes>"
+    )
+}
+
+#[tokio::test]
+async fn a_bucket_that_blocks_customers_keys_takes_nothing_that_is_written_with_one() {
+    let world = World::new(NOW).await;
+    assert_eq!(world.send(&put("/bkt/old", b"old", 1)).await.status, 200);
+    let begin = || with_key(Draft::new("POST", "/bkt/parts?uploads", b""), OWN, 1);
+    let id = world.send(&begin()).await.element("UploadId").unwrap();
+    let part = put(&format!("/bkt/parts?partNumber=1&uploadId={id}"), b"part", 1);
+    let tag = world.send(&part).await.header("etag").unwrap().to_owned();
+    let list = format!(
+        "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{tag}</ETag></Part></CompleteMultipartUpload>"
+    );
+    let complete = Draft::new("POST", &format!("/bkt/parts?uploadId={id}"), list.as_bytes());
+    let copy = Draft::put("/bkt/copy", b"").with("x-store-copy-source", "bkt/old");
+    let writes = [
+        put("/bkt/new", b"new", 1),
+        with_key(with_key(copy.clone(), SOURCE, 1), OWN, 1),
+        begin(),
+        part,
+        with_key(complete, OWN, 1),
+    ];
+    assert_eq!(put_encryption(&world, &blocked("SSE-C")).await, 200);
+    // A rule for the default alone leaves the block, and so does its end.
+    let default = "<ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault>";
+    assert_eq!(put_encryption(&world, default).await, 200);
+    assert_eq!(world.send(&Draft::new("DELETE", "/bkt?encryption", b"")).await.status, 204);
+    for draft in &writes {
+        is(&world.send(draft).await, 403, "AccessDenied", "blocked upload requests");
+    }
+    assert_eq!(world.fetch("/bkt?encryption").await.element("EncryptionType").unwrap(), "SSE-C");
+    // What is there is read with its key, and copied to another encryption.
+    assert_eq!(world.send(&get("/bkt/old", 1)).await.body, b"old");
+    assert_eq!(world.send(&with_key(copy, SOURCE, 1)).await.status, 200);
+    world.store("/bkt/plain", b"plain").await;
+    assert_eq!(put_encryption(&world, &blocked("NONE")).await, 200);
+    assert_eq!(world.fetch("/bkt?encryption").await.element("EncryptionType").unwrap(), "NONE");
+    for draft in &writes {
+        let answer = world.send(draft).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_rule_that_blocks_types_leaves_the_default_of_its_bucket() {
+    let world = World::new(NOW).await;
+    let default = "<ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm></ApplyServerSideEncryptionByDefault>";
+    assert_eq!(put_encryption(&world, default).await, 200);
+    for rule in [
+        blocked("SSE-S3"),
+        blocked("SSE-C</EncryptionType><EncryptionType>NONE"),
+        format!("{}<BucketKeyEnabled>true</BucketKeyEnabled>", blocked("SSE-C")),
+        "<BlockedEncryptionTypes/>".to_owned(),
+        String::new(),
+    ] {
+        assert_eq!(put_encryption(&world, &rule).await, 400, "{rule}");
+    }
+    assert_eq!(world.fetch("/bkt?encryption").await.element("EncryptionType"), None);
+    assert_eq!(put_encryption(&world, &blocked("SSE-C")).await, 200);
+    let kept = world.fetch("/bkt?encryption").await;
+    assert_eq!(kept.element("SSEAlgorithm").unwrap(), "aws:kms");
+}
+
 #[tokio::test]
 async fn a_strict_service_takes_no_key_over_plain_http() {
     let world = World::strict(NOW).await;

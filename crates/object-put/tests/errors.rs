@@ -105,6 +105,7 @@ fn object_rows() -> Vec<Row> {
         (Error::PreconditionFailed { condition: "If-None-Match" }, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", "Condition=If-None-Match"),
         (Error::kms(KmsFault::Disabled, text("arn:store:kms:r:a:key/k is disabled.")), 400, "KMS.DisabledException", "arn:aws:kms:r:a:key/k is disabled.", ""),
         (Error::KeyServiceFailed { reason: "it did not answer" }, 503, "ServiceUnavailable", "The key service could not be used: it did not answer. Please try again.", ""),
+        (Error::CustomerKeysBlocked, 403, "AccessDenied", "This bucket has blocked upload requests that specify Server Side Encryption with Customer provided keys (SSE-C). Please specify a different server-side encryption type", ""),
         (Error::WrongCustomerKey, 403, "AccessDenied", "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key.", ""),
         (Error::InvalidWriteOffset, 400, "InvalidWriteOffset", "The write offset value that you specified does not match the current object size.", ""),
         (Error::EncryptionTypeMismatch, 400, "EncryptionTypeMismatch", "The existing object was created with a different encryption type. Subsequent write requests must include the appropriate encryption parameters in the request or while creating the session.", ""),

@@ -484,6 +484,11 @@ pub enum Error {
         /// The fault.
         reason: &'static str,
     },
+    /// A customer's key for what is written to a bucket that takes none.
+    #[error(
+        "This bucket has blocked upload requests that specify Server Side Encryption with Customer provided keys (SSE-C). Please specify a different server-side encryption type"
+    )]
+    CustomerKeysBlocked,
     /// A customer's key that is not the object's.
     #[error(
         "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key."

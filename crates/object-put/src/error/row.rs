@@ -99,7 +99,7 @@ impl Coded for Error {
                 },
             ),
             Self::KeyServiceFailed { .. } => Row::of(503, "ServiceUnavailable"),
-            Self::WrongCustomerKey => Row::of(403, "AccessDenied"),
+            Self::CustomerKeysBlocked | Self::WrongCustomerKey => Row::of(403, "AccessDenied"),
             Self::InvalidWriteOffset => Row::of(400, "InvalidWriteOffset"),
             Self::EncryptionTypeMismatch => Row::of(400, "EncryptionTypeMismatch"),
             Self::TooManyParts { .. } => Row::of(400, "TooManyParts"),

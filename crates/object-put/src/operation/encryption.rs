@@ -12,7 +12,7 @@ use crate::kms::key_name::KeyName;
 use crate::operation::{ReadCall, Reply};
 use crate::request::fields::Fields;
 use crate::store::bucket::BucketKind;
-use crate::store::bucket_encryption::{BucketEncryption, BucketMode};
+use crate::store::bucket_encryption::{BucketEncryption, BucketMode, blocks_customer_keys};
 use crate::store::object_encryption::{KeyOpening, ObjectEncryption, SealedKey};
 
 pub(super) use crate::body::encryption::KEY_HEADER as KEY;
@@ -139,7 +139,7 @@ impl EncryptionRequest {
     /// The encryption that an object in the bucket of a request gets.
     ///
     /// # Errors
-    /// Those of [`EncryptionRequest::choose_in_directory`] for a directory bucket; else `InvalidArgument` for a caller without a signature where a key service is asked; `AccessDenied` for a key that does not hold the
+    /// Those of [`EncryptionRequest::choose_in_directory`] for a directory bucket; else `CustomerKeysBlocked`; `InvalidArgument` for a caller without a signature where a key service is asked; `AccessDenied` for a key that does not hold the
     /// permissions; [`Error::Kms`] for a name of a key that is none; as reads of the store.
     pub fn choose(&self, call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<EncryptionChoice, Error> {
         let (caller, bucket) = (call.caller, call.bucket()?);
@@ -147,6 +147,7 @@ impl EncryptionRequest {
             return self.choose_in_directory(call, tx);
         }
         if let Some(customer) = &self.customer {
+            check_not_blocked(tx, bucket.id)?;
             return Ok(EncryptionChoice::Customer(customer.clone()));
         }
         let default = BucketEncryption::of_bucket(tx, bucket)?;
@@ -186,6 +187,25 @@ pub fn refuse_choice(fields: &Fields<'_>) -> Result<(), Error> {
             Some(&mode),
             "x-store-server-side-encryption header is not supported for this operation.",
         )),
+    }
+}
+
+fn check_not_blocked(tx: &mut Tx<'_>, bucket: u64) -> Result<(), Error> {
+    match blocks_customer_keys(tx, bucket)? {
+        Some(true) => Err(Error::CustomerKeysBlocked),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the bucket of an upload in parts takes the customer's key of a request on it, where that brings one: the bucket may refuse
+/// them since the upload began.
+///
+/// # Errors
+/// `CustomerKeysBlocked`; as reads of the store.
+pub fn check_upload_not_blocked(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<(), Error> {
+    match customer_key::OWN.are_named(call.fields) {
+        true => check_not_blocked(tx, call.bucket()?.id),
+        false => Ok(()),
     }
 }
 

@@ -12,6 +12,18 @@ use crate::store::tables::BUCKET_CONFIGS;
 /// The name under which it is kept.
 pub const SETTING: &str = "encryption";
 
+/// The name under which it is kept whether customers' keys are blocked: apart, so that the default comes and goes without it.
+pub const BLOCKED: &str = "blocked-encryption";
+
+/// Tells whether a bucket takes no customers' keys with what is written to it; `None` where nobody said.
+///
+/// # Errors
+/// As reads of the store; [`Error::Damaged`] for a row that cannot be read.
+pub fn blocks_customer_keys(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<bool>, Error> {
+    let row = BUCKET_CONFIGS.peek(tx, &(bucket, BLOCKED.to_owned()))?;
+    row.map(|row| serde_json::from_slice(&row).map_err(|_| Error::Damaged)).transpose()
+}
+
 /// The modes that a bucket can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

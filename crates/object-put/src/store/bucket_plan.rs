@@ -19,6 +19,7 @@ pub fn settings(plan: &mut Plan<'_>, bucket: u64) {
         PublicAccessBlock::CONFIG_NAME,
         lifecycle::CONFIG_NAME,
         bucket_encryption::SETTING,
+        bucket_encryption::BLOCKED,
         cors::CONFIG_NAME,
     ];
     for name in names {

@@ -11,8 +11,17 @@ use crate::operation::directory_encryption::customer_key;
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::Element;
 use crate::store::bucket::BucketKind;
-use crate::store::bucket_encryption::{BucketEncryption, BucketMode, SETTING};
+use crate::store::bucket_encryption::{
+    BLOCKED, BucketEncryption, BucketMode, SETTING, blocks_customer_keys,
+};
 use crate::store::tables::BUCKET_CONFIGS;
+
+const DEFAULT_ELEMENT: &str = "ApplyServerSideEncryptionByDefault";
+const BUCKET_KEY: &str = "BucketKeyEnabled";
+const BLOCKED_ELEMENT: &str = "BlockedEncryptionTypes";
+/// The words of that element: customers' keys, and nothing.
+const CUSTOMER_KEYS: &str = "SSE-C";
+const NOTHING: &str = "NONE";
 
 /// The name under which the one key-management key of a directory bucket is kept, also when its default changed since.
 const LIFETIME_KEY: &str = "encryption-key";
@@ -31,6 +40,7 @@ pub fn is_set(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
 /// Those of the way to it alone.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let default = BucketEncryption::of_bucket(tx, call.bucket()?)?;
+    let blocked = blocks_customer_keys(tx, call.bucket()?.id)?;
     let dialect = call.dialect();
     let names = dialect.names();
     let mode = match default.mode {
@@ -45,47 +55,82 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     };
     Ok(xml_reply(call, "ServerSideEncryptionConfiguration", |writer| {
         writer.element("Rule", |writer| {
-            writer.element("ApplyServerSideEncryptionByDefault", |writer| {
+            writer.element(DEFAULT_ELEMENT, |writer| {
                 writer.text("SSEAlgorithm", mode);
                 writer.text_if("KMSMasterKeyID", key);
             });
-            writer.text("BucketKeyEnabled", default.bucket_key);
+            if let Some(blocked) = blocked {
+                let word = if blocked { CUSTOMER_KEYS } else { NOTHING };
+                writer.element(BLOCKED_ELEMENT, |writer| writer.text("EncryptionType", word));
+            }
+            writer.text(BUCKET_KEY, default.bucket_key);
         });
     }))
 }
 
-/// `PutBucketEncryption`: all modes but customer keys. Whether the key is there shows when it is used, as in the real service.
+/// `PutBucketEncryption`: all modes but customer keys, and whether those are blocked. What a rule does not name stays as it was; one names the
+/// default or the block.
 ///
 /// # Errors
-/// `MalformedXml`; `OperationNotImplemented` for modes that are to be blocked; `InvalidArgument` for a key that the mode has no use for, and for a bucket key with two layers; [`Error::Kms`] for a
-/// name of a key that is none.
+/// `MalformedXml`; `OperationNotImplemented` for a block in a directory bucket, which has no customers' keys; those of [`put_default`].
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    const ELEMENT: &str = "ApplyServerSideEncryptionByDefault";
-    const BLOCKED: &str = "BlockedEncryptionTypes";
     let root = Element::parse(call.body, "ServerSideEncryptionConfiguration")?;
     root.has_only(&["Rule"], &[])?;
     let rule = root.child("Rule").ok_or(Error::MalformedXml)?;
-    rule.has_only(&[ELEMENT, "BucketKeyEnabled", BLOCKED], &[])?;
-    if let Some(blocked) = rule.child(BLOCKED) {
-        blocked.has_only(&[], &["EncryptionType"])?;
-        if blocked.children.iter().any(|blocked| blocked.text.trim() != "NONE") {
-            return Err(Error::OperationNotImplemented {
-                operation: "PutBucketEncryption with BlockedEncryptionTypes",
-            });
-        }
+    rule.has_only(&[DEFAULT_ELEMENT, BUCKET_KEY, BLOCKED_ELEMENT], &[])?;
+    let blocked = rule.child(BLOCKED_ELEMENT).map(names_customer_keys).transpose()?.flatten();
+    if blocked == Some(true) && call.bucket()?.kind == BucketKind::Directory {
+        return Err(Error::OperationNotImplemented {
+            operation: "PutBucketEncryption with BlockedEncryptionTypes",
+        });
     }
+    match rule.child(DEFAULT_ELEMENT) {
+        Some(default) => put_default(call, tx, rule, default)?,
+        None if blocked.is_none() || rule.child(BUCKET_KEY).is_some() => {
+            return Err(Error::MalformedXml);
+        }
+        None => {}
+    }
+    if let Some(blocked) = blocked {
+        put_config(call, tx, BLOCKED, &blocked)?;
+    }
+    Ok(Reply::empty(200))
+}
+
+/// Tells whether the element of the blocked types names customers' keys; `None` for one that names nothing at all.
+fn names_customer_keys(element: &Element) -> Result<Option<bool>, Error> {
+    element.has_only(&[], &["EncryptionType"])?;
+    let names: Vec<_> = element.children.iter().map(|named| named.text.trim()).collect();
+    match names.as_slice() {
+        [] => Ok(None),
+        [CUSTOMER_KEYS] => Ok(Some(true)),
+        [NOTHING] => Ok(Some(false)),
+        _ => Err(Error::MalformedXml),
+    }
+}
+
+/// Puts the default that a rule names. Whether the key is there shows when it is used, as in the real service.
+///
+/// # Errors
+/// `MalformedXml`; `InvalidArgument` for a key that the mode has no use for, and for a bucket key with two layers; [`Error::Kms`] for a
+/// name of a key that is none.
+fn put_default(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    rule: &Element,
+    default: &Element,
+) -> Result<(), Error> {
     let is_directory = call.bucket()?.kind == BucketKind::Directory;
-    let bucket_key = match rule.text_of("BucketKeyEnabled") {
+    let bucket_key = match rule.text_of(BUCKET_KEY) {
         Some("false") if is_directory => {
             let reason = "Bucket keys of directory buckets are always enabled";
-            return Err(Error::argument("BucketKeyEnabled", Some("false"), reason));
+            return Err(Error::argument(BUCKET_KEY, Some("false"), reason));
         }
         None => is_directory,
         Some("false") => false,
         Some("true") => true,
         Some(_) => return Err(Error::MalformedXml),
     };
-    let default = rule.child(ELEMENT).ok_or(Error::MalformedXml)?;
     default.has_only(&["SSEAlgorithm", "KMSMasterKeyID"], &[])?;
     let names = call.dialect().names();
     let mode = match default.required("SSEAlgorithm")? {
@@ -97,14 +142,14 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     let key = default.text_of("KMSMasterKeyID");
     if mode == BucketMode::ServiceManaged && default.child("KMSMasterKeyID").is_some() {
         return Err(Error::argument(
-            ELEMENT,
+            DEFAULT_ELEMENT,
             None,
             "a KMSMasterKeyID is not applicable if the default sse algorithm is not store:kms or store:kms:dsse",
         ));
     }
     if mode == BucketMode::DualLayer && bucket_key {
         let reason = "A bucket key cannot be used with dual-layer encryption";
-        return Err(Error::argument("BucketKeyEnabled", Some("true"), reason));
+        return Err(Error::argument(BUCKET_KEY, Some("true"), reason));
     }
     let account = call.caller.account().map_or("", |account| &account.id);
     let named = key.filter(|key| !key.is_empty());
@@ -114,8 +159,7 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     let key = named.map(|key| KeyName::parse(key, account)).transpose()?;
     let short_name = named.filter(|name| !name.starts_with("arn:")).map(str::to_owned);
     let key = key.map(|key| key.of_account(account, &call.settings.region));
-    put_config(call, tx, SETTING, &BucketEncryption { mode, key, short_name, bucket_key })?;
-    Ok(Reply::empty(200))
+    put_config(call, tx, SETTING, &BucketEncryption { mode, key, short_name, bucket_key })
 }
 
 /// That of a directory bucket: one customer-managed key in the lifetime of the bucket, and bucket keys always.
@@ -124,7 +168,7 @@ fn put_in_directory(
     tx: &mut Tx<'_>,
     mode: BucketMode,
     named: Option<&str>,
-) -> Result<Reply, Error> {
+) -> Result<(), Error> {
     let own = match mode {
         BucketMode::ServiceManaged => BucketEncryption { bucket_key: true, ..Default::default() },
         BucketMode::DualLayer => {
@@ -150,8 +194,7 @@ fn put_in_directory(
             BucketEncryption { mode, key: Some(key), short_name, bucket_key: true }
         }
     };
-    put_config(call, tx, SETTING, &own)?;
-    Ok(Reply::empty(200))
+    put_config(call, tx, SETTING, &own)
 }
 
 /// The key that a directory bucket was given first, by a request or by the seed file.
@@ -163,7 +206,7 @@ fn lifetime_key(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Option<KeyName>, Err
     }
 }
 
-/// `DeleteBucketEncryption`: the default stays.
+/// `DeleteBucketEncryption`: the default of the service stays, and so does what is blocked.
 ///
 /// # Errors
 /// Those of the way to it alone.

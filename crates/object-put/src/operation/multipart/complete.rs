@@ -79,7 +79,7 @@ impl Completion {
     /// Looks at the upload, the conditions and the list, and refuses what can be refused.
     ///
     /// # Errors
-    /// `NoSuchUpload`; those of the conditions; the fault of the `document`; `InvalidPartOrder`; `InvalidRequest` for another type of checksum
+    /// `NoSuchUpload`; `CustomerKeysBlocked`; those of the conditions; the fault of the `document`; `InvalidPartOrder`; `InvalidRequest` for another type of checksum
     /// than the upload's; of each part `InvalidPart`, `InvalidRequest` for a checksum that is missing, `DigestMismatch`; `EntityTooSmall`;
     /// `InvalidRequest` for another size, `DigestMismatch` for another checksum of the whole.
     pub fn decide(
@@ -96,6 +96,7 @@ impl Completion {
             }
             found => found?,
         };
+        encryption::check_upload_not_blocked(call, tx)?;
         if !leaves_key_out(call, &upload) {
             encrypted(call, &upload)?.open_upload(call)?;
         }

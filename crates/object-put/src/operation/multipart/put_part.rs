@@ -59,7 +59,7 @@ impl PartAdmission {
     /// Looks at the request and the upload, and refuses what can be refused before the body.
     ///
     /// # Errors
-    /// Those of [`check_of_uploads`] and of [`encryption::refuse_choice`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`] and of [`BodyHeaders::told_length`]; `EntityTooLarge`;
+    /// Those of [`check_of_uploads`], of [`encryption::refuse_choice`] and of [`encryption::check_upload_not_blocked`]; `InvalidArgument` for the number, `NoSuchUpload`; those of [`BodyHeaders::read`] and of [`BodyHeaders::told_length`]; `EntityTooLarge`;
     /// `InvalidRequest` for a body without a digest that is to be locked, and for a checksum of another algorithm than the upload's; those of opening the upload.
     pub fn decide(
         call: &Call<'_>,
@@ -80,6 +80,7 @@ impl PartAdmission {
     pub(super) fn named(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Arc<Upload>, u32), Error> {
         check_of_uploads(call.fields)?;
         encryption::refuse_choice(call.fields)?;
+        encryption::check_upload_not_blocked(call, tx)?;
         let number = part_number(call.query.get("partNumber"))?;
         Ok((named_upload(call, tx)?, number))
     }
