@@ -125,14 +125,14 @@ class Comments(unittest.TestCase):
         text = lambda **snippet: {"snippet": {"textOriginal": "t", **snippet}}
         top = lambda **snippet: {"snippet": {"topLevelComment": text(), **snippet}}
         for request, expected in [
-            (threads.insert(part="snippet", body=top()), (400, "channelOrVideoIdMissing", "snippet.channelId")),
-            (threads.insert(part="snippet", body=top(videoId=thread)), (404, "videoNotFound", "snippet.videoId")),
-            (threads.insert(part="snippet", body=top(channelId=self.video)), (404, "channelNotFound", "snippet.channelId")),
-            (threads.insert(part="snippet", body={"snippet": {"videoId": self.video}}), (400, "commentTextRequired", "snippet.topLevelComment.snippet.textOriginal")),
-            (comments.insert(part="snippet", body=text()), (400, "parentIdMissing", "snippet.parentId")),
-            (comments.insert(part="snippet", body=text(parentId=self.video)), (404, "parentCommentNotFound", "snippet.parentId")),
-            (comments.insert(part="snippet", body=text(parentId=thread, textOriginal="x" * 10_001)), (400, "commentTextTooLong", "snippet.textOriginal")),
-            (comments.update(part="snippet", body={"id": self.video, **text()}), (404, "commentNotFound", "id")),
+            (threads.insert(part="snippet", body=top()), (400, "channelOrVideoIdMissing", "body.snippet.channelId")),
+            (threads.insert(part="snippet", body=top(videoId=thread)), (404, "videoNotFound", "body.snippet.videoId")),
+            (threads.insert(part="snippet", body=top(channelId=self.video)), (404, "channelNotFound", "body.snippet.channelId")),
+            (threads.insert(part="snippet", body={"snippet": {"videoId": self.video}}), (400, "commentTextRequired", "body.snippet.topLevelComment.snippet.textOriginal")),
+            (comments.insert(part="snippet", body=text()), (400, "parentIdMissing", "body.snippet.parentId")),
+            (comments.insert(part="snippet", body=text(parentId=self.video)), (404, "parentCommentNotFound", "body.snippet.parentId")),
+            (comments.insert(part="snippet", body=text(parentId=thread, textOriginal="x" * 10_001)), (400, "commentTextTooLong", "body.snippet.textOriginal")),
+            (comments.update(part="snippet", body={"id": self.video, **text()}), (404, "commentNotFound", "body.id")),
             (comments.list(part="id", parentId=self.video), (404, "commentNotFound", "parentId")),
             (threads.list(part="id", videoId=ALICE), (404, "videoNotFound", "videoId")),
             (threads.list(part="id", channelId=thread), (404, "channelNotFound", "channelId")),

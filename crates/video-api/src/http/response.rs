@@ -118,7 +118,7 @@ impl ApiResponse {
             detail.row.status,
             detail.row.code,
             detail.domain,
-            &detail.place,
+            &place_read_by(operation, detail.place),
             &message,
             form,
         );
@@ -200,6 +200,29 @@ pub(super) fn has_etag(list: Option<&str>, etag: &str) -> bool {
     list.is_some_and(|list| list.trim() == "*" || list.split(',').any(one))
 }
 
+/// The place of a fault where `operation` reads it: an update takes no parameter `id`, but a resource that has one.
+fn place_read_by(operation: &str, place: Place) -> Place {
+    let reads_in_body = OPERATIONS.iter().any(|row| {
+        row.name == operation
+            && row.takes_json()
+            && row.params.iter().all(|param| param.name != "id")
+    });
+    match place {
+        Place::Parameter(name) if name == "id" && reads_in_body => Place::body("id"),
+        elsewhere => elsewhere,
+    }
+}
+
+/// `locationType` and `location` of a place. The path of a field begins at the body, as in the real service's answers.
+fn location(place: &Place) -> Option<(&'static str, Cow<'_, str>)> {
+    match place {
+        Place::None => None,
+        Place::Parameter(name) => Some(("parameter", name.as_ref().into())),
+        Place::Header(name) => Some(("header", (*name).into())),
+        Place::Body(path) => Some(("other", format!("body.{path}").into())),
+    }
+}
+
 /// The body of an error. Without `$.xgafv` it has all that either form has (facts: captured bodies); form 1 has no status, form 2 gives
 /// the reason as an `ErrorInfo`.
 #[must_use]
@@ -212,15 +235,10 @@ pub(super) fn error_body(
     form: u8,
 ) -> Value {
     let mut one = json!({"message": message, "domain": domain, "reason": reason});
-    let place = match place {
-        Place::None => None,
-        Place::Parameter(name) => Some(("parameter", name.as_ref())),
-        Place::Header(name) => Some(("header", *name)),
-        Place::Body(path) => Some(("other", path.as_ref())),
-    };
-    if let (Some((kind, location)), Some(map)) = (place, one.as_object_mut()) {
-        map.insert("locationType".into(), kind.into());
-        map.insert("location".into(), location.into());
+    let place = location(place);
+    if let (Some((kind, location)), Some(map)) = (&place, one.as_object_mut()) {
+        map.insert("locationType".into(), (*kind).into());
+        map.insert("location".into(), location.as_ref().into());
     }
     let mut error = json!({"code": status, "message": message, "errors": [one]});
     let Some(map) = error.as_object_mut() else {
@@ -232,9 +250,9 @@ pub(super) fn error_body(
     if form == 2 {
         map.remove("errors");
         let mut metadata = json!({"service": "youtube.googleapis.com"});
-        if let (Some((kind, location)), Some(map)) = (place, metadata.as_object_mut()) {
-            map.insert("locationType".into(), kind.into());
-            map.insert("location".into(), location.into());
+        if let (Some((kind, location)), Some(map)) = (&place, metadata.as_object_mut()) {
+            map.insert("locationType".into(), (*kind).into());
+            map.insert("location".into(), location.as_ref().into());
         }
         let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": domain, "metadata": metadata});
         map.insert("details".into(), json!([info]));

@@ -228,7 +228,7 @@ async fn what_no_operation_makes_comes_from_a_control_call() {
             "contentDetails.recommendation.seedResourceId",
         ),
     ] {
-        assert_eq!(make(kind, details).await, (400, place.to_owned()));
+        assert_eq!(make(kind, details).await, (400, format!("body.{place}")));
     }
     let target = "/youtube/v3/activities?part=snippet";
     assert_eq!(service.ask("POST", target, "ALICE", "{}").await.status, 410);

@@ -30,6 +30,7 @@ mod page_tokens;
 mod pages;
 mod parameters;
 mod parts;
+mod places;
 #[cfg(feature = "testing")]
 mod player;
 mod positions;

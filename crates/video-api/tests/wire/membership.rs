@@ -283,7 +283,7 @@ async fn a_report_names_a_reason_of_the_list_and_is_kept() {
         let location = answer.json()["error"]["errors"][0]["location"].clone();
         assert_eq!(
             (answer.status, answer.reason().as_str(), location),
-            (status, code, json!(place))
+            (status, code, json!(format!("body.{place}")))
         );
     }
     assert_eq!(

@@ -154,7 +154,7 @@ async fn languages_of_a_body_are_checked_as_hl_is_with_their_path() {
         ),
     ] {
         let answer = write(snippet, localizations).await;
-        assert_eq!(refused(&answer), (400, reason.to_owned(), path.to_owned()));
+        assert_eq!(refused(&answer), (400, reason.to_owned(), format!("body.{path}")));
     }
     assert_eq!(write(json!({"defaultLanguage": "en_US"}), json!({"de": title})).await.status, 200);
     // The localizations stay, so their language does.
@@ -166,12 +166,12 @@ async fn languages_of_a_body_are_checked_as_hl_is_with_their_path() {
     let list = service.ask("PUT", "/youtube/v3/playlists?part=snippet", "ALICE", &list).await;
     assert_eq!(
         refused(&list),
-        (400, "unsupportedLanguageCode".into(), "snippet.defaultLanguage".into())
+        (400, "unsupportedLanguageCode".into(), "body.snippet.defaultLanguage".into())
     );
     let branding = json!({"id": "UCx", "brandingSettings": {"channel": {"defaultLanguage": "zz"}}});
     let update = "/youtube/v3/channels?part=brandingSettings";
     let channel = service.ask("PUT", update, "ALICE", &branding.to_string()).await;
-    assert_eq!(refused(&channel).2, "brandingSettings.channel.defaultLanguage");
+    assert_eq!(refused(&channel).2, "body.brandingSettings.channel.defaultLanguage");
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn an_item_keeps_its_video_and_says_so() {
     };
     let update = "/youtube/v3/playlistItems?part=snippet";
     for (playlist, video, place) in
-        [("PLx", "w", "snippet.resourceId.videoId"), ("PL", "v", "snippet.playlistId")]
+        [("PLx", "w", "body.snippet.resourceId.videoId"), ("PL", "v", "body.snippet.playlistId")]
     {
         let answer = service.ask("PUT", update, "ALICE", &body(playlist, video)).await;
         assert_eq!(refused(&answer), (400, "invalidSnippet".into(), place.into()));
@@ -402,7 +402,7 @@ async fn a_boolean_is_read_in_one_way_wherever_it_stands() {
     }
     let body = json!({"id": "v", "status": {"embeddable": "yes"}}).to_string();
     let answer = service.ask("PUT", update, "ALICE", &body).await;
-    assert_eq!(refused(&answer), (400, "invalid".into(), "status.embeddable".into()));
+    assert_eq!(refused(&answer), (400, "invalid".into(), "body.status.embeddable".into()));
 }
 
 #[tokio::test]

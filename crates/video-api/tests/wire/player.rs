@@ -269,7 +269,7 @@ async fn a_watermark_that_cannot_be_is_refused_with_the_place_of_its_fault() {
         let target = "/upload/youtube/v3/watermarks/set?channelId=UCx&uploadType=multipart";
         let answer = service.ask_with("POST", target, "ALICE", &kind, body.as_bytes()).await;
         let told = &answer.json()["error"]["errors"][0]["location"];
-        assert_eq!((answer.status, told), (400, &json!(place)), "{settings}");
+        assert_eq!((answer.status, told), (400, &json!(format!("body.{place}"))), "{settings}");
     }
 }
 

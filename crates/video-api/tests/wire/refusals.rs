@@ -50,7 +50,7 @@ async fn a_trailer_is_a_video_of_the_channel_that_others_see() {
     };
     assert_eq!(trailer("v").await.status, 200);
     for video in ["nowhere", "p", "PLx"] {
-        let place = json!("brandingSettings.channel.unsubscribedTrailer");
+        let place = json!("body.brandingSettings.channel.unsubscribedTrailer");
         let refused = (400, "brandingValidationError".to_owned(), place);
         assert_eq!(told(&trailer(video).await), refused, "{video}");
     }
@@ -81,7 +81,7 @@ async fn settings_of_a_channel_are_of_their_form() {
         json!({"watch": {"backgroundColor": "#12345"}}),
         json!({"watch": {"featuredPlaylistId": "x".repeat(101)}}),
     ] {
-        let refused = (400, "brandingValidationError".to_owned(), json!("brandingSettings"));
+        let refused = (400, "brandingValidationError".to_owned(), json!("body.brandingSettings"));
         assert_eq!(told(&brand(&service, settings.clone()).await), refused, "{settings}");
     }
     let settings = json!({
@@ -97,7 +97,7 @@ async fn settings_of_a_channel_are_of_their_form() {
     let body = json!({"id": "UCx", "invideoPromotion": promotion}).to_string();
     let target = "/youtube/v3/channels?part=invideoPromotion";
     let answer = service.ask("PUT", target, "ALICE", &body).await;
-    let place = json!("invideoPromotion.items.id.recentlyUploadedBy");
+    let place = json!("body.invideoPromotion.items.id.recentlyUploadedBy");
     assert_eq!(told(&answer), (400, "invalidBrandingOption".to_owned(), place));
 }
 

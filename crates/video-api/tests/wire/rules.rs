@@ -456,7 +456,7 @@ async fn a_podcast_status_that_is_none_is_refused_with_its_own_place() {
     let (status, error) =
         ask(&service, "ALICE", "POST", "/playlists?part=snippet,status", list).await;
     let told = &error["error"]["errors"][0];
-    assert_eq!((status, &told["location"]), (400, &json!("status.podcastStatus")), "{error}");
+    assert_eq!((status, &told["location"]), (400, &json!("body.status.podcastStatus")), "{error}");
 }
 
 #[tokio::test]
@@ -480,7 +480,7 @@ async fn a_timing_of_a_promotion_that_is_none_is_refused_with_its_path() {
             let target = "/channels?part=invideoPromotion";
             let (status, error) = ask(&service, "ALICE", "PUT", target, body).await;
             let told = &error["error"]["errors"][0];
-            let location = format!("invideoPromotion.{place}.{name}");
+            let location = format!("body.invideoPromotion.{place}.{name}");
             assert_eq!(
                 (status, &told["reason"], &told["location"]),
                 (400, &json!(reason), &json!(location)),

@@ -1,0 +1,68 @@
+//! Places of faults: fields of a body by their path from the body on, as the real service's answers have them, and parameters that the operation takes.
+
+use serde_json::{Value, json};
+
+use crate::service::{Service, ask};
+
+/// Status, reason, kind of the place, and place of a refusal.
+fn told(status: u16, answer: &Value) -> (u16, &str, &str, &str) {
+    let error = &answer["error"]["errors"][0];
+    let text = |name: &str| error[name].as_str().unwrap_or_default();
+    (status, text("reason"), text("locationType"), text("location"))
+}
+
+#[tokio::test]
+async fn a_field_of_a_body_is_told_by_its_path_from_the_body_on() {
+    let service = Service::new().await;
+    for (name, value, reason) in [
+        ("title", json!(""), "invalidTitle"),
+        ("description", json!("<b>"), "invalidDescription"),
+        ("categoryId", json!("99"), "invalidCategoryId"),
+        ("tags", json!(["x".repeat(501)]), "invalidTags"),
+    ] {
+        let mut snippet = json!({"title": "t", "categoryId": "22"});
+        snippet[name] = value;
+        let body = json!({"id": "v", "snippet": snippet});
+        let path = format!("body.snippet.{name}");
+        for form in ["", "&$.xgafv=1"] {
+            let target = format!("/videos?part=snippet{form}");
+            let (status, answer) = ask(&service, "ALICE", "PUT", &target, body.clone()).await;
+            assert_eq!(told(status, &answer), (400, reason, "other", path.as_str()));
+        }
+        let target = "/videos?part=snippet&$.xgafv=2";
+        let (_, answer) = ask(&service, "ALICE", "PUT", target, body).await;
+        assert_eq!(answer["error"]["details"][0]["metadata"]["location"], path, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn an_update_tells_the_id_of_its_body_and_no_parameter_that_it_does_not_take() {
+    let service = Service::new().await;
+    let item = json!({"playlistId": "PLx", "resourceId": {"videoId": "v"}});
+    for (target, part, value, reason) in [
+        ("/videos?part=status", "status", json!({}), "videoNotFound"),
+        ("/playlists?part=snippet", "snippet", json!({"title": "t"}), "playlistNotFound"),
+        ("/playlistItems?part=snippet", "snippet", item, "playlistItemNotFound"),
+        ("/comments?part=snippet", "snippet", json!({"textOriginal": "a"}), "commentNotFound"),
+        ("/captions?part=snippet", "snippet", json!({"isDraft": true}), "captionNotFound"),
+        (
+            "/channelSections?part=snippet",
+            "snippet",
+            json!({"type": "recentUploads"}),
+            "channelSectionNotFound",
+        ),
+        ("/channels?part=brandingSettings", "brandingSettings", json!({}), "channelNotFound"),
+    ] {
+        let body = json!({"id": "none", part: value});
+        let (status, answer) = ask(&service, "ALICE", "PUT", target, body).await;
+        assert_eq!(told(status, &answer), (404, reason, "other", "body.id"), "{target}");
+    }
+    for (target, reason) in [
+        ("/videos?id=none", "videoNotFound"),
+        ("/playlists?id=none", "playlistNotFound"),
+        ("/comments?id=none", "commentNotFound"),
+    ] {
+        let (status, answer) = ask(&service, "ALICE", "DELETE", target, Value::Null).await;
+        assert_eq!(told(status, &answer), (404, reason, "parameter", "id"), "{target}");
+    }
+}
