@@ -66,3 +66,21 @@ async fn an_update_tells_the_id_of_its_body_and_no_parameter_that_it_does_not_ta
         assert_eq!(told(status, &answer), (404, reason, "parameter", "id"), "{target}");
     }
 }
+
+#[tokio::test]
+async fn an_update_of_a_video_that_no_body_names_is_one_of_a_video_that_is_not_there() {
+    let service = Service::new().await;
+    let snippet = json!({"title": "t", "categoryId": "22"});
+    for body in [
+        json!({}),
+        json!({"snippet": snippet}),
+        json!({"id": "", "snippet": snippet}),
+        json!({"id": "none", "snippet": snippet}),
+    ] {
+        let target = "/videos?part=snippet";
+        let (status, answer) = ask(&service, "ALICE", "PUT", target, body).await;
+        assert_eq!(told(status, &answer), (404, "videoNotFound", "other", "body.id"));
+        let sentence = answer["error"]["message"].as_str().unwrap();
+        assert!(sentence.contains("trying to update cannot be found"), "{sentence}");
+    }
+}

@@ -349,7 +349,7 @@ async fn a_place_that_is_none_and_an_empty_id_are_refused() {
                 400,
                 "invalidRecordingDetails",
             ),
-            ("/videos?part=snippet", nobody.clone(), 400, "required"),
+            ("/videos?part=snippet", nobody.clone(), 404, "videoNotFound"),
             ("/playlists?part=snippet", nobody.clone(), 400, "required"),
             ("/channels?part=brandingSettings", json!({"id": ""}), 400, "required"),
             (

@@ -16,7 +16,7 @@ pub mod store;
 use triptych_core::id::Ids;
 use triptych_core::kv::{Plan, RoundTrips, Tx};
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Rule};
 use crate::api::id_list;
 use crate::api::operation::call::Call;
 use crate::api::operation::{
@@ -300,12 +300,17 @@ fn plan_shown(plan: &mut Plan<'_>, id: &String, counted: bool) {
     }
 }
 
-/// The video that the caller may change.
-fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Video>, Error> {
+/// The video that the caller may change; where there is none, `absent` is broken.
+fn owned(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    id: &str,
+    absent: &'static Rule,
+) -> Result<Stored<Video>, Error> {
     let video = VIDEOS
         .get(tx, &id.to_owned())?
         .filter(|video| video.head.is_visible(call.caller))
-        .ok_or(&rules::NOT_FOUND)?;
+        .ok_or(absent)?;
     if !call.caller.owns(&video.head.channel) {
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
@@ -315,14 +320,14 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Video>, Er
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
-    let id = body.id()?.ok_or(Error::RequiredField("id"))?;
+    let id = body.id()?.ok_or(&rules::UPDATED_NOT_FOUND)?;
     if let Ok(channel) = call.caller.channel() {
         tx.plan(|plan| {
             store::plan(plan, &id, channel);
             tally::plan(plan, &list_of_video(&id));
         })?;
     }
-    let old = owned(call, tx, &id)?;
+    let old = owned(call, tx, &id, &rules::UPDATED_NOT_FOUND)?;
     let title = channels::title(tx, &old.head.channel)?;
     let mut new = old.clone();
     VideoPatch { body, parts: &call.parts, now: call.now, is_new: false }
@@ -371,7 +376,7 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
             store::plan_remove(plan, id, channel);
         })?;
     }
-    let video = owned(call, tx, id)?;
+    let video = owned(call, tx, id, &rules::NOT_FOUND)?;
     store::remove(tx, id, &video)?;
     Ok(Reply::empty())
 }

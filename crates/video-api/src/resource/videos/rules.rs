@@ -5,6 +5,8 @@ use crate::api::error::{Place, Rule, rules};
 rules! {
     /// A video.
     NOT_FOUND = Rule::new(404, "youtube.video", "videoNotFound", Place::parameter("id"), "The video that you are trying to retrieve cannot be found.");
+    /// A video that is updated, also where the body names none.
+    UPDATED_NOT_FOUND = Rule::new(404, "youtube.video", "videoNotFound", Place::body("id"), "The video that you are trying to update cannot be found. Check the value of the <code>id</code> field in the request body to ensure that it is correct.");
     /// A chart.
     CHART_NOT_FOUND = Rule::new(400, "youtube.video", "videoChartNotFound", Place::parameter("chart"), "The requested video chart is not supported or is not available.");
     /// A video of somebody else.
