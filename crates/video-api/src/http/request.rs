@@ -173,8 +173,10 @@ impl ApiRequest {
     pub(super) fn apply_method_override(&mut self) {
         let wanted =
             self.headers.get("x-http-method-override").and_then(|value| value.to_str().ok());
+        // An empty one names no method.
+        let wanted = wanted.map(str::trim).filter(|wanted| !wanted.is_empty());
         if let (Some(wanted), "POST") = (wanted, self.method.as_str()) {
-            self.method = wanted.to_ascii_uppercase();
+            self.method = routed_method(&wanted.to_ascii_uppercase()).to_owned();
             self.overridden = true;
         }
     }

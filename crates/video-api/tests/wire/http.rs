@@ -327,3 +327,18 @@ async fn a_post_that_brings_no_resource_may_bring_its_query_as_a_form() {
     let refused = service.ask_with("POST", target, "ALICE", &form, b"part=snippet").await;
     assert_eq!((refused.status, refused.reason()), (400, "required".to_owned()));
 }
+
+#[tokio::test]
+async fn an_overridden_method_is_the_one_that_it_names_and_an_empty_name_is_none() {
+    let service = Service::new().await;
+    let target = "/youtube/v3/channels?part=id&mine=true";
+    for (wanted, status) in [("GET", 200), ("head", 200), ("", 405), (" ", 405), ("PATCH", 405)] {
+        let header = [("x-http-method-override", wanted)];
+        let answer = service.ask_with("POST", target, "ALICE", &header, b"").await;
+        assert_eq!(answer.status, status, "{wanted:?}");
+        if wanted.trim().is_empty() {
+            let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+            assert!(told.contains("the method POST;"), "{told}");
+        }
+    }
+}
