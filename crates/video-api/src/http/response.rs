@@ -114,7 +114,7 @@ impl ApiResponse {
         if let Error::MethodNotAllowed { allowed, .. } = error {
             headers.push((header::ALLOW, allowed.clone().into()));
         }
-        let json = error_body(
+        let mut json = error_body(
             detail.row.status,
             detail.row.code,
             detail.domain,
@@ -122,6 +122,9 @@ impl ApiResponse {
             &message,
             form,
         );
+        if let (Some(summary), Some(told)) = (error.summary(), json.pointer_mut("/error/message")) {
+            *told = summary.into();
+        }
         let json = json.to_string().into_bytes();
         let json = if indent { pretty(&json, "", &[]) } else { json };
         Self { status: detail.row.status, headers, body: Body::Text(json.into()), operation }

@@ -84,3 +84,57 @@ async fn an_update_of_a_video_that_no_body_names_is_one_of_a_video_that_is_not_t
         assert!(sentence.contains("trying to update cannot be found"), "{sentence}");
     }
 }
+
+#[tokio::test]
+async fn refusals_that_the_real_service_was_seen_to_make_have_its_sentences() {
+    let service = Service::new().await;
+    let moved =
+        json!({"snippet": {"playlistId": "UUx", "position": 1, "resourceId": {"videoId": "v"}}});
+    let unknown = json!({"snippet": {"resourceId": {"channelId": "UCnone"}}});
+    for (method, target, body, expected, sentence) in [
+        (
+            "GET",
+            "/commentThreads?part=id&videoId=none",
+            Value::Null,
+            (404, "videoNotFound", "parameter", "videoId"),
+            "The video identified by the <code><a href=\"/youtube/v3/docs/commentThreads/list#videoId\">videoId</a></code> parameter could not be found.",
+        ),
+        (
+            "POST",
+            "/playlistItems?part=snippet",
+            moved,
+            (400, "manualSortRequired", "", ""),
+            "Playlist sort type need to be MANUAL to support position.",
+        ),
+        (
+            "POST",
+            "/subscriptions?part=snippet",
+            unknown,
+            (404, "publisherNotFound", "", ""),
+            "The resource specified by the requests <code>snippet.resourceId</code> property cannot be found.",
+        ),
+    ] {
+        let (status, answer) = ask(&service, "ALICE", method, target, body).await;
+        assert_eq!(told(status, &answer), expected, "{target}");
+        assert_eq!(answer["error"]["message"], sentence);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_credentials_says_beside_its_reason_what_is_wrong_and_above_it_what_is_wanted()
+{
+    let service = Service::new().await;
+    for (who, said, above) in [
+        ("WRONG", "Invalid Credentials", "Request had invalid authentication credentials."),
+        ("", "Login Required.", "Request is missing required authentication credential."),
+    ] {
+        let target = "/videos/rate?id=v&rating=like&key=KEY";
+        let (status, answer) = ask(&service, who, "POST", target, Value::Null).await;
+        assert_eq!((status, &answer["error"]["errors"][0]["message"]), (401, &json!(said)));
+        let summary = answer["error"]["message"].as_str().unwrap();
+        assert!(
+            summary.starts_with(above) && summary.contains("OAuth 2 access token"),
+            "{summary}"
+        );
+    }
+}

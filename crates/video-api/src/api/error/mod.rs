@@ -444,6 +444,20 @@ impl Error {
         }
     }
 
+    /// The sentence of the whole body, where the real service has another one there than beside the reason.
+    #[must_use]
+    pub const fn summary(&self) -> Option<&'static str> {
+        match self {
+            Self::InvalidCredentials => Some(
+                "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+            ),
+            Self::LoginRequired => Some(
+                "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+            ),
+            _ => None,
+        }
+    }
+
     /// The canonical name of the status, as newer error bodies carry it.
     #[must_use]
     pub fn canonical(status: u16) -> &'static str {

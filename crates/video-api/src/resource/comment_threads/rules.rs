@@ -29,11 +29,11 @@ rules! {
     /// The channel whose threads are asked for.
     FILTER_CHANNEL_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::parameter("channelId"), "The channel identified with the request's <code>channelId</code> parameter cannot be found.");
     /// The channel about which all threads are asked for.
-    FILTER_RELATED_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::parameter("allThreadsRelatedToChannelId"), "The channel identified with the request's <code>allThreadsRelatedToChannelId</code> parameter cannot be found.");
+    FILTER_RELATED_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::parameter("allThreadsRelatedToChannelId"), "The channel identified by the <code><a href=\"/youtube/v3/docs/commentThreads/list#allThreadsRelatedToChannelId\">allThreadsRelatedToChannelId</a></code> parameter could not be found.");
     /// The video whose threads are asked for.
-    FILTER_VIDEO_NOT_FOUND = Rule::new(404, "youtube.commentThread", "videoNotFound", Place::parameter("videoId"), "The video identified by the <code>videoId</code> parameter could not be found.");
+    FILTER_VIDEO_NOT_FOUND = Rule::new(404, "youtube.commentThread", "videoNotFound", Place::parameter("videoId"), "The video identified by the <code><a href=\"/youtube/v3/docs/commentThreads/list#videoId\">videoId</a></code> parameter could not be found.");
     /// A video without comments.
-    COMMENTS_DISABLED = Rule::new(403, "youtube.commentThread", "commentsDisabled", Place::parameter("videoId"), "The video identified by the <code>videoId</code> parameter has disabled comments.");
+    COMMENTS_DISABLED = Rule::new(403, "youtube.commentThread", "commentsDisabled", Place::parameter("videoId"), "The video identified by the <code><a href=\"/youtube/v3/docs/commentThreads/list#videoId\">videoId</a></code> parameter has disabled comments.");
     /// Threads that are not published, asked for by somebody else than the owner.
     FORBIDDEN = Rule::new(403, "youtube.commentThread", "forbidden", Place::parameter("moderationStatus"), "One or more of the requested comment threads cannot be retrieved due to insufficient permissions. The request might not be properly authorized.");
 }

@@ -26,7 +26,7 @@ rules! {
     /// A position outside the playlist.
     POSITION_INVALID = Rule::new(400, "youtube.playlistItem", "invalidPlaylistItemPosition", Place::body("snippet.position"), "The request attempts to set the playlist item's position to an invalid or unsupported value.");
     /// A position in a list that is ordered by time.
-    MANUAL_SORT_REQUIRED = Rule::new(400, "youtube.playlistItem", "manualSortRequired", Place::body("snippet.position"), "The request attempts to set the playlist item's position, but the playlist does not use manual sorting.");
+    MANUAL_SORT_REQUIRED = Rule::new(400, "youtube.playlistItem", "manualSortRequired", Place::None, "Playlist sort type need to be MANUAL to support position.");
     /// A note that is too long.
     CONTENT_DETAILS_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails.note"), "The contentDetails property in the request is not valid. A note has at most 280 characters.");
     /// A begin or an end that is none. Ours.

@@ -6,7 +6,7 @@ rules! {
     /// A subscription without the channel that it is to.
     PUBLISHER_REQUIRED = Rule::new(400, "youtube.subscription", "publisherRequired", Place::body("snippet.resourceId"), "The <code>resourceId</code> property of the request's snippet must name the channel that is subscribed to: kind youtube#channel, and channelId.");
     /// The channel that is subscribed to.
-    PUBLISHER_NOT_FOUND = Rule::new(404, "youtube.subscription", "publisherNotFound", Place::body("snippet.resourceId.channelId"), "The resource specified by the <code>resourceId</code> in the body of the request could not be found.");
+    PUBLISHER_NOT_FOUND = Rule::new(404, "youtube.subscription", "publisherNotFound", Place::None, "The resource specified by the requests <code>snippet.resourceId</code> property cannot be found.");
     /// A channel that subscribes to itself.
     OWN_CHANNEL = Rule::new(400, "youtube.subscription", "subscriptionForbidden", Place::body("snippet.resourceId.channelId"), "A subscription to one's own channel is not supported.");
     /// A second subscription to one channel.
