@@ -150,6 +150,8 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.url = row.url.into();
     tab.first_url = row.first_url.map_or_else(|| Arc::clone(&tab.url), Arc::from);
     tab.title = row.title.into();
+    // A page without a title of its own is named by its address, also once that is another one.
+    tab.title_is_address = *tab.title == crate::url::title(&tab.url);
     tab.icon = row.icon.map(Arc::from);
     tab.discarded = row.discarded;
     let is_loaded = !row.discarded && !row.waits_for_turn;
