@@ -194,6 +194,19 @@ mod tests {
     }
 
     #[test]
+    fn a_page_without_a_title_is_named_by_the_fragment_that_a_kill_met_it_on_its_way_to() {
+        let mut before = on_second_page();
+        before.call("tabs.update", &json!([TAB, {"url": "about:blank"}]));
+        before.load();
+        before.call("tabs.update", &json!([TAB, {"url": "about:blank#part"}]));
+        let mut after = before.killed();
+        before.load();
+        after.load();
+        assert_eq!(after.shown()["tab"]["title"], "about:blank#part");
+        assert_eq!(after.shown(), before.shown());
+    }
+
+    #[test]
     fn a_page_that_the_user_did_something_on_is_one_to_go_back_to_after_a_kill_too() {
         let mut before = on_second_page();
         let now = before.now;
