@@ -24,7 +24,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What is to be written for it to stand in the place of the one that is kept of the profile.
+    /// The writes by which it takes the place of the one that is kept of the profile.
     ///
     /// # Errors
     /// `Seed`, `Store`.
