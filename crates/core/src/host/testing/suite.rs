@@ -51,7 +51,7 @@ pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -
     }
 }
 
-/// What a program gave once it has ended, with all that it started.
+/// The output of a program once it has ended, with all that it started.
 fn ended(mut command: Command) -> Result<Output> {
     use std::os::unix::process::CommandExt as _;
 
