@@ -72,7 +72,8 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// default or the block.
 ///
 /// # Errors
-/// `MalformedXml`; `OperationNotImplemented` for a block in a directory bucket, which has no customers' keys; those of [`put_default`].
+/// `MalformedXml`; `OperationNotImplemented` for a block in a directory bucket, which has no customers' keys; `InvalidArgument` for a key that the mode has no use
+/// for, and for a bucket key with two layers; [`Error::Kms`] for a name of a key that is none.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let root = Element::parse(call.body, "ServerSideEncryptionConfiguration")?;
     root.has_only(&["Rule"], &[])?;
