@@ -139,7 +139,7 @@ fn object_rows() -> Vec<Row> {
         (Error::FileTooSmall { proposed: 2, least: 3 }, 400, "EntityTooSmall", "Your proposed upload is smaller than the minimum allowed size", "ProposedSize=2 MinSizeAllowed=3"),
         (Error::ConditionalRequestConflict { condition: "If-Match", key: key() }, 409, "ConditionalRequestConflict", "The conditional request cannot succeed due to a conflicting operation against this resource.", "Condition=If-Match Key=k"),
         (Error::OperationAborted, 409, "OperationAborted", "A conflicting conditional operation is currently in progress against this resource. Please try again.", ""),
-        (Error::Store(StoreError::OutcomeUnknown), 500, "InternalError", INTERNAL, ""),
+        (Error::Store(StoreError::OutcomeUnknown), 503, "ServiceUnavailable", INTERNAL, ""),
         (Error::Body(BlobError::Absent), 500, "InternalError", INTERNAL, ""),
         (Error::Damaged, 500, "InternalError", INTERNAL, ""),
         (Error::Internal, 500, "InternalError", INTERNAL, ""),

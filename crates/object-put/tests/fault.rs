@@ -240,8 +240,8 @@ async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_ne
     for (error, applies, status, expected) in [
         (StoreError::Unavailable("disk".to_owned()), false, 503, &b"old"[..]),
         (StoreError::Corrupt("page".to_owned()), false, 500, b"old"),
-        (StoreError::OutcomeUnknown, false, 500, b"old"),
-        (StoreError::OutcomeUnknown, true, 500, b"new"),
+        (StoreError::OutcomeUnknown, false, 503, b"old"),
+        (StoreError::OutcomeUnknown, true, 503, b"new"),
         // A conflict is tried again.
         (StoreError::Conflict, false, 200, b"new"),
     ] {
@@ -258,8 +258,8 @@ async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_ne
 async fn a_commit_of_an_append_that_fails_leaves_the_object_as_it_was_or_whole_with_it() {
     for (error, applies, status, expected) in [
         (StoreError::Unavailable("disk".to_owned()), false, 503, &b"old"[..]),
-        (StoreError::OutcomeUnknown, false, 500, b"old"),
-        (StoreError::OutcomeUnknown, true, 500, b"oldnew"),
+        (StoreError::OutcomeUnknown, false, 503, b"old"),
+        (StoreError::OutcomeUnknown, true, 503, b"oldnew"),
         (StoreError::Conflict, false, 200, b"oldnew"),
     ] {
         let (world, countdown) = world_on_failing_store(error, applies).await;

@@ -134,7 +134,7 @@ impl Coded for Error {
             Self::ConditionalRequestConflict { .. } => Row::of(409, "ConditionalRequestConflict"),
             Self::OperationAborted => Row::of(409, "OperationAborted"),
             Self::Store(StoreError::Conflict) => Row::of(503, "SlowDown"),
-            Self::Store(StoreError::Unavailable(_))
+            Self::Store(StoreError::Unavailable(_) | StoreError::OutcomeUnknown)
             | Self::Body(BlobError::Unavailable(_) | BlobError::Full) => {
                 Row::of(503, "ServiceUnavailable")
             }
