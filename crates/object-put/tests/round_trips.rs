@@ -602,7 +602,7 @@ async fn what_a_request_brings_along_or_meets_costs_the_round_trips_that_stand_i
     bench.cost(make()).await;
     // The second bucket has the name that led to the first.
     for _ in 0..2 {
-        note(Addition::FirstOfName, written, bench.cost(put("/made-here/k")).await);
+        note(Addition::UncachedName, written, bench.cost(put("/made-here/k")).await);
         assert_eq!(bench.cost(put("/made-here/k")).await, written);
         bench.cost(delete("/made-here/k")).await;
         bench.cost(delete("/made-here")).await;

@@ -100,7 +100,7 @@ fn start(tree: &str, directory: &Path) -> Result<f64> {
     let mut seconds = Vec::new();
     for _ in 0..STARTS {
         let mut command = cargo(&["run", "--release", "--locked", "-p", "triptych-core"]);
-        command.args(["--example", "start", "--features", "redb", "--", tree]).arg(directory);
+        command.args(["--example", "large", "--features", "redb", "--", tree]).arg(directory);
         let done = command.output()?;
         let said = String::from_utf8_lossy(&done.stdout);
         ensure!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));

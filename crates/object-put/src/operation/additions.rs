@@ -14,7 +14,7 @@ pub enum Addition {
     Origin,
     MarkerOverVersions,
     MarkerInSuspended,
-    FirstOfName,
+    UncachedName,
 }
 
 /// A row of the table.
@@ -43,7 +43,7 @@ pub static ADDITIONS: &[AdditionRow] = &[
     row(Addition::Origin, "an `Origin` in the headers of a write", (2, 0)),
     row(Addition::MarkerOverVersions, "a write or delete of a key whose current version is a delete marker", (1, 0)),
     row(Addition::MarkerInSuspended, "the same where versioning is suspended", (2, 0)),
-    row(Addition::FirstOfName, "a bucket or an access key that the instance meets for the first time, or that was made anew since", (1, 0)),
+    row(Addition::UncachedName, "a bucket or an access key that the instance meets for the first time, or that was made anew since", (1, 0)),
 ];
 
 /// The table as a part of the page of operations.

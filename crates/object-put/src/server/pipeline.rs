@@ -298,7 +298,7 @@ impl ObjectPut {
         if head.method == Method::OPTIONS {
             // A browser asks before the page's own request, with nobody's signature; a presigned URL signs that one.
             let verified = Verified::unsigned(Payload::Unsigned);
-            self.0.led_to.fetch(store, Named { bucket: place.bucket(), ..Named::default() })?;
+            self.0.names.fetch(store, Named { bucket: place.bucket(), ..Named::default() })?;
             return Ok((Caller::Anonymous, verified));
         }
         if head.headers.get_all(AUTHORIZATION).iter().count() > 1 {
@@ -322,7 +322,7 @@ impl ObjectPut {
             bucket: place.bucket(),
             key: location.key.as_ref(),
         };
-        self.0.led_to.fetch(store, named)?;
+        self.0.names.fetch(store, named)?;
         let Some(id) = id else {
             let Credentials::Anonymous(payload) = credentials else {
                 return Err(Error::Internal);

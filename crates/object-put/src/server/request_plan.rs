@@ -9,9 +9,9 @@ use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKETS};
 use crate::store::{access_point_directory, bucket_plan, session_key};
 
 /// Bytes that are kept of what names led to, which is some ten thousand names of each kind.
-const LED_TO_BYTES_MAX: usize = 2 << 20;
+const NAMES_BYTES_MAX: usize = 2 << 20;
 /// Bytes of one of them beside its name.
-const LED_TO_BYTES: usize = 100;
+const NAMES_BYTES: usize = 100;
 
 /// The names in the head of a request.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,21 +29,21 @@ pub(super) struct Named<'r> {
 /// The names and numbers that access keys and buckets led to when they were read last. The rows are read anew each time; so they are read at
 /// once.
 #[derive(Debug)]
-pub(super) struct LedTo {
+pub(super) struct NameCache {
     /// The account of an access key.
     accounts: ShardedCache<String, String>,
     /// The number of a bucket.
     buckets: ShardedCache<String, u64>,
 }
 
-impl Default for LedTo {
+impl Default for NameCache {
     fn default() -> Self {
-        let bytes_max = LED_TO_BYTES_MAX / 2;
+        let bytes_max = NAMES_BYTES_MAX / 2;
         Self { accounts: ShardedCache::new(bytes_max), buckets: ShardedCache::new(bytes_max) }
     }
 }
 
-impl LedTo {
+impl NameCache {
     /// Fetches the rows that a head names, and those that these led to; one round more where they lead to others now.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ fn plan_of_bucket(plan: &mut Plan<'_>, bucket: u64, named: Named<'_>) {
 
 /// Keeps what a name leads to, where that is new.
 fn remember<V: Clone + PartialEq>(
-    led_to: &ShardedCache<String, V>,
+    names: &ShardedCache<String, V>,
     name: Option<String>,
     last: Option<V>,
     now: Option<V>,
@@ -99,7 +99,7 @@ fn remember<V: Clone + PartialEq>(
     if let (Some(name), Some(now)) = (name, now)
         && last.as_ref() != Some(&now)
     {
-        let bytes = LED_TO_BYTES + name.len();
-        led_to.insert(name, now, bytes);
+        let bytes = NAMES_BYTES + name.len();
+        names.insert(name, now, bytes);
     }
 }

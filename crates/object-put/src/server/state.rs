@@ -20,7 +20,7 @@ use crate::server::credential_cache::CredentialCache;
 use crate::server::embedded_keys::EmbeddedKeys;
 use crate::server::key_service::{KeyService, RemoteKeyService};
 use crate::server::object_keys::ObjectKeys;
-use crate::server::request_plan::LedTo;
+use crate::server::request_plan::NameCache;
 use crate::server::response_cache::ResponseCache;
 use crate::server::session_cache::SessionCache;
 use crate::store::access_point_directory::AccessPointDirectory;
@@ -43,7 +43,7 @@ pub(super) struct Inner {
     pub(super) credentials: CredentialCache,
     pub(super) sessions: SessionCache,
     /// The names and numbers that heads led to, where the store is on another machine.
-    pub(super) led_to: LedTo,
+    pub(super) names: NameCache,
     /// The access points, as the seed left them.
     pub(super) access_points: RwLock<Arc<AccessPointDirectory>>,
     pub(super) responses: ResponseCache,
@@ -237,7 +237,7 @@ impl Builder {
             ids,
             credentials: CredentialCache::default(),
             sessions,
-            led_to: LedTo::default(),
+            names: NameCache::default(),
             access_points: RwLock::default(),
             responses: ResponseCache::new(),
             settings: self.settings,

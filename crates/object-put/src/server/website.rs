@@ -197,7 +197,7 @@ impl ObjectPut {
             store: Prefetch::of(&self.0.store, Vec::new),
         };
         let named = Named { bucket: Some(visit.bucket), key: Some(&key), ..Named::default() };
-        self.0.led_to.fetch(&*request.store, named)?;
+        self.0.names.fetch(&*request.store, named)?;
         let response = self.read(&request, handler).await?;
         let place = response.headers().get(&*visit.dialect.header(REDIRECT));
         if let Some(place) = place {

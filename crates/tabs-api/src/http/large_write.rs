@@ -181,7 +181,7 @@ fn batches(writes: Vec<Write>) -> impl Iterator<Item = Vec<Write>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use triptych_core::kv::{Found, Memory, Page};
@@ -196,10 +196,11 @@ mod tests {
         assert_eq!(batches(Vec::new()).count(), 0);
     }
 
-    /// A store that takes no more than some commits: a machine that ends there.
-    struct Ending {
-        rows: Memory,
-        commits_left: AtomicUsize,
+    /// A store that takes no more than some commits: a machine that ends there, or one that is away.
+    #[derive(Default)]
+    pub(in crate::http) struct Ending {
+        pub(in crate::http) rows: Memory,
+        pub(in crate::http) commits_left: AtomicUsize,
     }
 
     impl KeyValue for Ending {

@@ -449,13 +449,14 @@ impl TabsApi {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::Ordering;
     use std::sync::{Mutex, TryLockError};
 
     use triptych_core::kv::{Batch, Found, Memory, Page, Span, Version};
     use triptych_core::pending::Pending;
 
     use super::*;
+    use crate::http::large_write::tests::Ending;
     use crate::http::token::hash;
 
     fn api(store: &Arc<Memory>, seed: &str) -> TabsApi {
@@ -528,46 +529,17 @@ mod tests {
         }
     }
 
-    /// A store that keeps nothing while it is away.
-    #[derive(Default)]
-    struct Failing {
-        rows: Memory,
-        is_away: AtomicBool,
-    }
-
-    impl KeyValue for Failing {
-        fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
-            self.rows.get(key)
-        }
-
-        fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-            self.rows.scan(span, limit)
-        }
-
-        fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
-            match self.is_away.load(Ordering::Relaxed) {
-                true => Pending::ready(Err(StoreError::Unavailable("away".into()))),
-                false => self.rows.commit(batch),
-            }
-        }
-
-        fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
-            self.rows.durable(seen)
-        }
-    }
-
     #[tokio::test]
     async fn a_profile_whose_record_was_not_kept_is_none_and_can_be_made_again() {
-        let store = Arc::new(Failing::default());
+        let store = Arc::new(Ending::default());
         let api = TabsApi::builder().store(Arc::clone(&store) as Arc<dyn KeyValue>).build();
         let api = api.unwrap();
         let seed = r#"{"extensions": [{"token": "other", "manifest": {"name": "Other"}}]}"#;
         let make = || api.create_profile("other", Seed::parse(seed).unwrap(), true);
-        store.is_away.store(true, Ordering::Relaxed);
         assert!(matches!(make().await, Err(Refusal::Store(_))));
         assert!(matches!(api.entry("other"), Err(Refusal::NoSuchProfile)));
         assert!(api.tokens().is_empty(), "a token leads to what is not there");
-        store.is_away.store(false, Ordering::Relaxed);
+        store.commits_left.store(usize::MAX, Ordering::Relaxed);
         make().await.unwrap();
         assert_eq!(api.entry("other").unwrap().tokens.len(), 1);
     }

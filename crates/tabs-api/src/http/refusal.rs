@@ -44,7 +44,7 @@ pub(super) enum Refusal {
     )]
     RunsElsewhere(String),
     #[error("the profile is being made or is on its way to another instance: ask again")]
-    OnItsWay,
+    ProfileNotReady,
     #[error("this token is another extension's already")]
     TokenTaken,
     #[error("the profile's state cannot be kept: {0}")]
@@ -71,7 +71,7 @@ impl Coded for Refusal {
             Self::NoSuchExtension => Row::of(404, "NoSuchExtension"),
             Self::ProfileExists => Row::of(409, "ProfileExists"),
             Self::RunsElsewhere(_) => Row::of(421, "RunsElsewhere"),
-            Self::OnItsWay => Row::of(503, "OnItsWay"),
+            Self::ProfileNotReady => Row::of(503, "ProfileNotReady"),
             Self::TokenTaken => Row::of(409, "TokenTaken"),
             Self::Store(_) => Row::of(503, "Unavailable"),
             Self::Seed(_) => Row::of(400, "BadSeed"),

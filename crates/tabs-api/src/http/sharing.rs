@@ -118,7 +118,7 @@ impl TabsApi {
         let Some(sharing) = &self.0.sharing else { return Refusal::Unauthorized };
         match read_record(&*sharing.store, name) {
             Ok(None) if name != FIRST_PROFILE => Refusal::Unauthorized,
-            Ok(_) => Refusal::OnItsWay,
+            Ok(_) => Refusal::ProfileNotReady,
             Err(error) => error,
         }
     }
@@ -131,11 +131,11 @@ impl TabsApi {
     /// Sees to it that a profile that is kept runs here, if instances share the store. Of one that there is not it says nothing.
     ///
     /// # Errors
-    /// `OnItsWay`, `RunsElsewhere`, `Store`, `Seed`.
+    /// `ProfileNotReady`, `RunsElsewhere`, `Store`, `Seed`.
     pub(super) async fn admit(&self, name: &str) -> Result<(), Refusal> {
         let Some(sharing) = &self.0.sharing else { return Ok(()) };
         if self.is_being_made(name) {
-            return Err(Refusal::OnItsWay);
+            return Err(Refusal::ProfileNotReady);
         }
         if let Ok(entry) = self.entry(name)
             && is_good(&entry, sharing)?
@@ -150,7 +150,7 @@ impl TabsApi {
         }
         let mut member = sharing.member.lock().await;
         if self.is_being_made(name) {
-            return Err(Refusal::OnItsWay);
+            return Err(Refusal::ProfileNotReady);
         }
         if let Ok(entry) = self.entry(name) {
             // Another request may have opened it meanwhile.

@@ -41,11 +41,6 @@ struct Profiles {
     clients: Vec<Client>,
 }
 
-/// Tells whether an answer says nothing of what became of the call.
-fn tells_nothing(answer: &Answer) -> bool {
-    answer.status == 503
-}
-
 impl Profiles {
     /// All instances, the one that is asked first included.
     fn in_turn(&self, first: Client) -> impl Iterator<Item = Client> {
@@ -81,11 +76,12 @@ impl Profiles {
 
     fn navigate(&self, client: Client, key: usize, url: String) -> Call {
         let body = json!([{ "url": url }]);
-        match self.ask_owner(client, key, "/v1/tabs/update", &body) {
-            Some(answer) if answer.status == 200 => Call::Navigate(url),
-            Some(answer) if !tells_nothing(&answer) => panic!("{answer:?}"),
-            _ => Call::LostNavigate(url),
+        let answer = self.ask_owner(client, key, "/v1/tabs/update", &body);
+        if answer.as_ref().is_some_and(|answer| answer.status == 200) {
+            return Call::Navigate(url);
         }
+        assert!(Answer::leaves_open(answer.as_ref()), "{answer:?}");
+        Call::LostNavigate(url)
     }
 }
 
@@ -120,10 +116,11 @@ impl Workload for Profiles {
     fn read(&self, client: Client, key: usize) -> Option<Call> {
         let body = json!([{ "active": true }]);
         let asked = || self.ask_owner(client, key, "/v1/tabs/query", &body);
-        let answer = until(|| asked().filter(|answer| !tells_nothing(answer)))?;
+        let answer = until(|| asked().filter(|answer| !Answer::leaves_open(Some(answer))))?;
         let found = answer.json();
         assert_eq!(answer.status, 200, "{found}");
-        let [tab] = found["result"].as_array().unwrap().as_slice() else { panic!("{found}") };
+        let (tabs, tab) = (found["result"].as_array().unwrap(), &found["result"][0]);
+        assert_eq!(tabs.len(), 1, "{found}");
         let pending = tab["pendingUrl"].as_str().filter(|url| !url.is_empty());
         Some(Call::Read(pending.or(tab["url"].as_str()).unwrap().to_owned()))
     }
@@ -153,12 +150,12 @@ fn what_clients_see_of_the_tab_in_front_while_owners_and_the_store_fall_is_linea
         &profiles,
         &mut instances,
         &mut [
-            &mut |instances| kill(0, instances),
-            &mut |instances| kill(1, instances),
+            &mut |instances| instances[0].restart_killed().unwrap(),
+            &mut |instances| instances[1].restart_killed().unwrap(),
             // For longer than any instance waits for another.
             &mut |instances| pause(2, instances),
             &mut |_| (0..server.falls()).for_each(|number| server.fall(number).unwrap()),
-            &mut |instances| kill(2, instances),
+            &mut |instances| instances[2].restart_killed().unwrap(),
         ],
     )
     .unwrap();
@@ -179,11 +176,6 @@ fn what_clients_see_of_the_tab_in_front_while_owners_and_the_store_fall_is_linea
     let (key, place, mut events) = found.unwrap();
     events.remove(place);
     assert!(!is_whole(&events), "{key}: {events:#?}");
-}
-
-fn kill(number: usize, instances: &mut [Instance]) {
-    instances[number].kill();
-    instances[number].start().unwrap();
 }
 
 /// Holds an instance still until another one has taken over what ran there.

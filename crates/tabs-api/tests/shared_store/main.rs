@@ -223,8 +223,7 @@ fn tabs_that_were_acknowledged_are_there_once_after_their_owner_was_killed_and_t
     tabs_are_kept(2, |number, instances, server| match number {
         0 => {
             let owner = owner(instances);
-            instances[owner].kill();
-            instances[owner].start().unwrap();
+            instances[owner].restart_killed().unwrap();
         }
         _ => (0..server.falls()).for_each(|number| server.fall(number).unwrap()),
     });
@@ -238,8 +237,7 @@ mod long {
     fn tabs_that_were_acknowledged_are_there_once_after_their_owners_were_killed_twenty_times() {
         tabs_are_kept(20, |_, instances, _| {
             let owner = owner(instances);
-            instances[owner].kill();
-            instances[owner].start().unwrap();
+            instances[owner].restart_killed().unwrap();
         });
     }
 }

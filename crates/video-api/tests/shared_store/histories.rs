@@ -90,17 +90,12 @@ fn ask(client: Client, key: usize, method: &str, query: &str, body: &str) -> Opt
     client.ask(method, &path, &[&bearer, "Content-Type: application/json"], body.as_bytes())
 }
 
-/// Tells whether an answer says nothing of what became of the call.
-fn tells_nothing(answer: Option<&Answer>) -> bool {
-    answer.is_none_or(|answer| answer.status == 503)
-}
-
 /// An insertion; `None` where it lost so often against others that it is to come again, and did nothing.
 fn insert(client: Client, key: usize) -> Option<Call> {
     let resource = json!({ "kind": "youtube#channel", "channelId": channel(parties(key).1) });
     let body = json!({ "snippet": { "resourceId": resource } }).to_string();
     let answer = ask(client, key, "POST", "part=snippet", &body);
-    let Some(answer) = answer.filter(|answer| !tells_nothing(Some(answer))) else {
+    let Some(answer) = answer.filter(|answer| !Answer::leaves_open(Some(answer))) else {
         return Some(Call::LostInsert);
     };
     let said = answer.json();
@@ -119,7 +114,7 @@ fn delete(client: Client, key: usize, id: String) -> Option<Call> {
     match ask(client, key, "DELETE", &format!("id={id}"), "") {
         Some(answer) if answer.status == 204 => Some(Call::Delete(id, true)),
         Some(answer) if answer.status == 404 => Some(Call::Delete(id, false)),
-        answer if tells_nothing(answer.as_ref()) => Some(Call::LostDelete(id)),
+        answer if Answer::leaves_open(answer.as_ref()) => Some(Call::LostDelete(id)),
         answer => {
             assert_eq!(answer.as_ref().unwrap().status, 409, "{answer:?}");
             None
@@ -131,7 +126,7 @@ fn delete(client: Client, key: usize, id: String) -> Option<Call> {
 fn list(client: Client, key: usize) -> Option<Call> {
     let query = format!("part=id&mine=true&forChannelId={}", channel(parties(key).1));
     let answer = ask(client, key, "GET", &query, "");
-    let answer = answer.filter(|answer| !tells_nothing(Some(answer)))?;
+    let answer = answer.filter(|answer| !Answer::leaves_open(Some(answer)))?;
     let found = answer.json();
     assert_eq!(answer.status, 200, "{found}");
     let items = found["items"].as_array().unwrap();

@@ -288,8 +288,7 @@ fn nothing_is_lost_or_twice(cluster: &mut Cluster, faults: &mut [Fault<'_>]) {
 }
 
 fn kill(number: usize, instances: &mut [Instance]) {
-    instances[number % INSTANCES].kill();
-    instances[number % INSTANCES].start().unwrap();
+    instances[number % INSTANCES].restart_killed().unwrap();
 }
 
 #[test]

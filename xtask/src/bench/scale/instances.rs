@@ -120,7 +120,6 @@ impl Busy {
     pub(super) fn add(&mut self, turn: Self, turns: usize) {
         self.database += turn.database / turns as f64;
         self.instances += turn.instances / turns as f64;
-        self.took += turn.took;
     }
 
     /// Measures, and looks at how much of the machine went where meanwhile.

@@ -169,6 +169,15 @@ impl Instance {
         }
     }
 
+    /// Kills it and starts it again.
+    ///
+    /// # Errors
+    /// As [`Instance::start`].
+    pub fn restart_killed(&mut self) -> std::io::Result<()> {
+        self.kill();
+        self.start()
+    }
+
     /// Tells it to end, and waits until it has.
     ///
     /// # Errors
@@ -256,6 +265,12 @@ impl Answer {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+
+    /// Tells whether an answer leaves open what became of the call: there was none, or it was 503.
+    #[must_use]
+    pub fn leaves_open(answer: Option<&Self>) -> bool {
+        answer.is_none_or(|answer| answer.status == 503)
     }
 
     /// Its body as JSON; `Null` where it is none.

@@ -15,7 +15,7 @@ const SUITE_TIME: Duration = Duration::from_secs(10 * 60);
 /// beside the URL, by the names that `cargo xtask e2e` uses.
 ///
 /// # Errors
-/// What it printed, if a check fails or is skipped; if it does not end within ten minutes, or the clients are not installed.
+/// The output of the file, if a check fails or is skipped; `TimedOut` if it does not end within ten minutes; if the clients are not installed.
 pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -> Result<()> {
     let folder = root()?.join("tests").join(service);
     let python = installed_client("python")?;
@@ -35,8 +35,8 @@ pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1,localhost").env("PYTHONDONTWRITEBYTECODE", "1");
-    let done =
-        ended(command).map_err(|error| Error::new(error.kind(), format!("{file}: {error}")))?;
+    let done = ended(command, SUITE_TIME)
+        .map_err(|error| Error::new(error.kind(), format!("{file}: {error}")))?;
     let said = [done.stdout, done.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     // A run of no test at all, or of skipped ones, shows nothing.
@@ -51,8 +51,11 @@ pub fn run_suite(service: &str, file: &str, url: &str, facts: &[(&str, &str)]) -
     }
 }
 
-/// The output of a program once it has ended, with all that it started.
-fn ended(mut command: Command) -> Result<Output> {
+/// The output of a program that ends within `limit`; else it is killed with all that it started.
+///
+/// # Errors
+/// `TimedOut`; if it cannot be run.
+fn ended(mut command: Command, limit: Duration) -> Result<Output> {
     use std::os::unix::process::CommandExt as _;
 
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -63,7 +66,7 @@ fn ended(mut command: Command) -> Result<Output> {
         // Nobody listens any more where it took too long.
         let _ = give.send(child.wait_with_output());
     });
-    let done = given.recv_timeout(SUITE_TIME);
+    let done = given.recv_timeout(limit);
     if let Err(RecvTimeoutError::Timeout) = done {
         Command::new("kill").args(["-KILL", "--", &group]).status()?;
     }
@@ -84,4 +87,23 @@ fn root() -> Result<PathBuf> {
     let is_root = |folder: &&Path| folder.join("Cargo.lock").exists();
     let root = own.ancestors().find(is_root).map(Path::to_owned);
     root.ok_or_else(|| Error::other("no workspace is around this folder"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed_with_what_it_started() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        // The pipe stays open for as long as one of them lives, and the wait for it is without an end.
+        let late = ended(shell("sleep 1000 & wait"), Duration::ZERO);
+        assert_eq!(late.unwrap_err().kind(), ErrorKind::TimedOut);
+        let done = ended(shell("echo said; exit 3"), SUITE_TIME).unwrap();
+        assert_eq!((done.stdout, done.status.code()), (b"said\n".to_vec(), Some(3)));
+    }
 }

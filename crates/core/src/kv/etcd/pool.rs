@@ -16,6 +16,8 @@ use crate::id::SeededIds;
 use crate::kv::StoreError;
 use crate::kv::shared::{CHECK_EVERY, ConnectError, Link};
 
+/// The one kind of connections: each does for whatever is asked.
+const ANY: u8 = 1;
 /// Time that a request waits for a connection since the store went away: a cluster has elected another leader by then.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The shortest and the longest pause between two attempts to connect.
@@ -48,7 +50,7 @@ impl Pool {
         Self {
             places: servers.map(place).collect(),
             keys: Keys::below(&schema),
-            link: Arc::new(Link::new(&url, 1, PATIENCE, ids)),
+            link: Arc::new(Link::new(&url, ANY, PATIENCE, ids)),
             leases: Leases::default(),
             next: AtomicUsize::new(0),
             url,
@@ -75,7 +77,7 @@ impl Pool {
                     pause = PAUSES.0;
                     let lane = Arc::new(lane);
                     *place.lane.write() = Some(Arc::clone(&lane));
-                    self.link.opened();
+                    self.link.opened(ANY);
                     let reason = self.watch(&lane, &place.server).await;
                     *place.lane.write() = None;
                     self.link.lost(&reason);

@@ -16,8 +16,6 @@ use crate::kv::shared::{CHECK_EVERY, ConnectError, Link};
 
 /// Time that a statement waits for a connection since the store went away: a server that is restarted is back by then.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The roles that have places, each of which is needed from the start.
-const ROLES: [Role; 2] = [Role::Writer, Role::Reader];
 /// The shortest and the longest pause between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
@@ -33,6 +31,14 @@ pub(super) struct Pool {
     connecting: tokio::sync::Mutex<()>,
 }
 
+/// The bit of a role among the kinds of connections.
+const fn kind(role: Role) -> u8 {
+    match role {
+        Role::Writer => 1,
+        Role::Reader | Role::Keeper => 2,
+    }
+}
+
 /// The place of a connection.
 #[derive(Default)]
 struct Slot(RwLock<Option<Arc<Lane>>>);
@@ -40,7 +46,8 @@ struct Slot(RwLock<Option<Arc<Lane>>>);
 impl Pool {
     /// The places of so many connections of each role, all empty.
     pub(super) fn new(url: PostgresUrl, schema: &str, each: usize, ids: SeededIds) -> Self {
-        let link = Arc::new(Link::new(&url, ROLES.len(), PATIENCE, ids));
+        let link =
+            Arc::new(Link::new(&url, kind(Role::Writer) | kind(Role::Reader), PATIENCE, ids));
         let slots = || (0..each.max(1)).map(|_| Slot::default()).collect();
         Self {
             url,
@@ -64,7 +71,7 @@ impl Pool {
     pub(super) fn fill(self: &Arc<Self>) {
         // They are made one after another: in turns, so that the first two do for whatever is asked.
         for place in 0..self.writers.len().max(self.readers.len()) {
-            for role in ROLES {
+            for role in [Role::Writer, Role::Reader] {
                 let pool = Arc::clone(self);
                 tokio::spawn(async move { pool.keep(role, place).await });
             }
@@ -83,7 +90,7 @@ impl Pool {
                     pause = PAUSES.0;
                     let lane = Arc::new(lane);
                     *slot.0.write() = Some(Arc::clone(&lane));
-                    self.link.opened();
+                    self.link.opened(kind(role));
                     let reason = tokio::select! {
                         ended = &mut carrier.0 => ended.unwrap_or_else(|error| error.to_string()),
                         () = lane.condemned() => "the server did not answer in time".to_owned(),

@@ -26,9 +26,10 @@ pub(in crate::kv) enum ConnectError {
 /// The state of the store, as far as it is known.
 #[derive(Debug, Clone)]
 struct Health {
-    /// Connections that are open, and how many of them it takes until each kind of question has one.
+    /// Connections that are open.
     open: usize,
-    needed: usize,
+    /// Kinds of connections, as bits, of which none was open yet.
+    lacking: u8,
     /// The reason for which there is none, and whether it lasts.
     reason: String,
     is_refused: bool,
@@ -44,7 +45,7 @@ impl Health {
 
     /// Tells whether the first attempts are over: the store is reached, or refused for good.
     const fn is_known(&self) -> bool {
-        self.open >= self.needed || self.is_refused
+        self.lacking == 0 || self.is_refused
     }
 }
 
@@ -60,15 +61,16 @@ pub(in crate::kv) struct Link {
 }
 
 impl Link {
-    /// A way that nobody went yet, on which so many connections are `needed` at first.
+    /// A way that nobody went yet. The store is reached once a connection of each of these `kinds`, which are bits, was open.
     pub(in crate::kv) fn new(
         address: &impl fmt::Display,
-        needed: usize,
+        kinds: u8,
         patience: Duration,
         ids: SeededIds,
     ) -> Self {
         let reason = format!("{address} was not reached yet");
-        let health = Health { open: 0, needed, reason, is_refused: false, since: Instant::now() };
+        let since = Instant::now();
+        let health = Health { open: 0, lacking: kinds, reason, is_refused: false, since };
         Self {
             address: address.to_string(),
             patience,
@@ -95,10 +97,11 @@ impl Link {
         block_on(timeout(patience, self.reached())).unwrap_or_else(|_| self.health())
     }
 
-    /// A connection is open.
-    pub(in crate::kv) fn opened(&self) {
+    /// A connection of this kind is open.
+    pub(in crate::kv) fn opened(&self, kind: u8) {
         self.health.send_modify(|health| {
             health.open += 1;
+            health.lacking &= !kind;
             health.is_refused = false;
         });
     }
@@ -157,5 +160,26 @@ impl Link {
     pub(in crate::kv) fn jittered(&self, longest: Duration) -> Duration {
         let share = self.ids.lock().next() >> 40;
         longest.mul_f64(share as f64 / (1_u64 << 24) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_reached_once_a_connection_of_each_kind_was_open() {
+        let link = Link::new(&"store", 0b11, Duration::ZERO, SeededIds::from_number(1));
+        let is_reached = |patience| link.wait_until_reached(patience).is_ok();
+        let is_known = || link.health.borrow().is_known();
+        for _ in 0..3 {
+            link.opened(0b01);
+            assert!(!is_known(), "nothing can be asked of the other kind");
+        }
+        link.opened(0b10);
+        assert!(is_known());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let _entered = runtime.enter();
+        assert!(is_reached(Duration::from_secs(60)));
     }
 }
