@@ -323,6 +323,17 @@ async fn a_body_whose_end_its_transfer_coding_alone_tells_is_not_implemented() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_a_range_of_the_object_replaces_nothing() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"0123456789").await;
+    let piece = Draft::put("/bkt/k", b"ab").with("content-range", "bytes 2-3/10");
+    let refused = world.send(&piece).await;
+    is(&refused, 501, "NotImplemented");
+    assert_eq!(refused.element("Header").as_deref(), Some("Content-Range"));
+    assert_eq!(world.send(&Draft::new("GET", "/bkt/k", b"")).await.body, b"0123456789");
+}
+
+#[tokio::test]
 async fn versions_are_kept_where_the_bucket_keeps_them() {
     let world = World::new(NOW).await;
     let first = world.store("/versioned/k", b"one").await;

@@ -318,6 +318,18 @@ async fn framing_that_two_servers_could_read_differently_is_refused() {
 }
 
 #[tokio::test]
+async fn a_head_is_limited_by_its_bytes_and_not_by_a_hundred_fields() {
+    let (server, _) = start(quick()).await;
+    for (fields, expected) in [(300, 200), (600, 431)] {
+        let fields: String = (0..fields).map(|at| format!("X-{at}: v\r\n")).collect();
+        let text = format!(
+            "POST /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n{fields}\r\nabcde"
+        );
+        assert_eq!(status(&exchange(&server, &text).await), expected);
+    }
+}
+
+#[tokio::test]
 async fn a_head_beyond_its_limit_is_431() {
     let (server, probe) = start(quick()).await;
     let filler = "x".repeat(70 * 1024);

@@ -300,7 +300,8 @@ impl PutHeaders {
     ///
     /// # Errors
     /// The first fault in the order of [`HEADERS`]; then those of [`BodyHeaders::of_values`]; `InvalidStorageClass` for a class of
-    /// another kind of bucket, `MetadataTooLarge`, those of [`ObjectLock::from_headers`], those of [`BodyHeaders::told_length`], `EntityTooLarge`.
+    /// another kind of bucket, `MetadataTooLarge`, those of [`ObjectLock::from_headers`], `HeaderNotImplemented` for a body
+    /// that is said to be a range of the object (RFC 9110 §14.5), those of [`BodyHeaders::told_length`], `EntityTooLarge`.
     pub fn read(
         fields: &Fields<'_>,
         bucket: &Bucket,
@@ -328,6 +329,12 @@ impl PutHeaders {
             return Err(missing_digest("Put Object"));
         }
         if !is_copy && payload != Payload::File {
+            if fields.has("content-range") {
+                let reason =
+                    "A body replaces the whole object. A part of one is sent by UploadPart";
+                let header = "Content-Range";
+                return Err(Error::HeaderNotImplemented { header, reason: Some(reason) });
+            }
             let proposed = body.told_length(fields)?;
             if proposed > BODY_BYTES_MAX {
                 return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });

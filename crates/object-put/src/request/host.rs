@@ -76,11 +76,13 @@ impl HostTable {
     }
 }
 
+/// The name of a host without its port, and without the dot of the root of all names (RFC 3986 §3.2.2), which says nothing else.
 fn without_port(host: &str) -> &str {
-    match host.rsplit_once(':') {
+    let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
-    }
+    };
+    name.strip_suffix('.').unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -103,6 +105,9 @@ mod tests {
                 ("example", None),
                 (".example", None),
                 ("B.LOCALHOST:1", base("b")),
+                ("b.s3.example.", base("b")),
+                ("b.s3.example.:80", base("b")),
+                ("s3.example.", None),
                 ("10.0.0.1", None),
                 ("elsewhere", None),
             ] {

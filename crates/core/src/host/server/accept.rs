@@ -18,6 +18,9 @@ use super::shutdown;
 use super::state::{Config, ServerState};
 use super::{HostedService, Peer};
 
+/// Fields that a head has at most. What bounds it is its bytes (see [`Limits`](super::Limits)): a service of objects limits its heads to 8 KiB, which hold fewer
+/// than these of the shortest that say anything.
+const HEAD_FIELDS_MAX: usize = 512;
 /// Time that a connection beyond those that are served has for a head: it takes a place from others that are to be told.
 const BEYOND_HEAD_MS_MAX: u64 = 2_000;
 
@@ -157,6 +160,7 @@ where
             // A client may close its sending side once it has asked.
             .half_close(true)
             .header_read_timeout(Duration::from_millis(head_ms_max))
+            .max_headers(HEAD_FIELDS_MAX)
             .max_buf_size(server.limits.head_bytes_max);
         let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
         tokio::select! {
