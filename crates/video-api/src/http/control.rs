@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use http::{Request, Response, header};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use triptych_core::blobs;
 use triptych_core::error::Coded;
@@ -220,8 +221,7 @@ impl VideoApi {
 
     /// Counts plays, and puts them into the history of the account.
     async fn plays(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
-        let plays: Plays =
-            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let plays: Plays = sent(bytes)?;
         let now = self.0.clock.now();
         let mut ids = self.ids();
         let counts = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
@@ -237,8 +237,7 @@ impl VideoApi {
 
     /// Lets somebody like a comment, or the service find spam in it.
     async fn react(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
-        let reaction: Reaction =
-            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let reaction: Reaction = sent(bytes)?;
         let mut ids = self.ids();
         let comment = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             reaction::carry_out(tx, ids, &reaction)
@@ -253,8 +252,7 @@ impl VideoApi {
 
     /// Lets an account become a member, change its level, or leave.
     async fn change_membership(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
-        let change: MembershipChange =
-            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let change: MembershipChange = sent(bytes)?;
         let now = self.0.clock.now();
         let mut ids = self.ids();
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
@@ -281,8 +279,7 @@ impl VideoApi {
 
     /// Makes an activity that no operation makes.
     async fn announce(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
-        let announcement: Announcement =
-            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let announcement: Announcement = sent(bytes)?;
         let now = self.0.clock.now();
         let mut ids = self.ids();
         let id = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
@@ -294,8 +291,7 @@ impl VideoApi {
 
     /// Closes an account, and begins to remove what was on its channel.
     async fn close_account(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
-        let closing: Closing =
-            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let closing: Closing = sent(bytes)?;
         let mut ids = self.ids();
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| closing::close(tx, &closing)).await?;
         self.sweep_soon();
@@ -308,4 +304,11 @@ impl VideoApi {
         blobs::clear(&*self.0.blobs).await;
         Ok(())
     }
+}
+
+/// The content of a request's body, which is one object: read straight into its type, a list would be taken member by member.
+fn sent<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(bytes)
+        .and_then(|members| serde_json::from_value(members.into()))
+        .map_err(|error| Error::ParseError(error.to_string()))
 }

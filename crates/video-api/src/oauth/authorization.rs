@@ -138,19 +138,17 @@ impl AuthorizationRequest {
     }
 }
 
-/// Tells whether a client that may send users to `allowed` may send them to `asked`: the same text, or the same loopback host over http with
-/// any port and path, for a program on the user's machine takes the port that is free (RFC 8252 §7.3).
+/// Tells whether a client that may send users to `allowed` may send them to `asked`: the same text, or both this machine over http with any
+/// name of it, port and path, for a program on the user's machine takes the port that is free (RFC 8252 §7.3) and libraries spell it differently.
 fn redirect_matches(allowed: &str, asked: &str) -> bool {
-    allowed == asked
-        || loopback_host(allowed).is_some_and(|host| loopback_host(asked) == Some(host))
+    allowed == asked || (is_loopback(allowed) && is_loopback(asked))
 }
 
-fn loopback_host(address: &str) -> Option<&str> {
-    let rest = address.strip_prefix("http://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    ["localhost", "127.0.0.1", "[::1]"].into_iter().find(|host| {
-        let port = authority.strip_prefix(host);
-        port.is_some_and(|port| {
+fn is_loopback(address: &str) -> bool {
+    let Some(rest) = address.strip_prefix("http://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    ["localhost", "127.0.0.1", "[::1]"].into_iter().any(|host| {
+        authority.strip_prefix(host).is_some_and(|port| {
             port.is_empty()
                 || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
         })
@@ -224,7 +222,9 @@ mod tests {
             ("https://localhost/", false),
             ("http://localhost.evil.example/", false),
             ("http://localhost:80@evil.example/", false),
-            ("http://127.0.0.1:1/", false),
+            ("http://127.0.0.1:1/", true),
+            ("http://[::1]:8085/back", true),
+            ("http://127.0.0.2:1/", false),
         ] {
             let read = read(
                 &store,

@@ -232,8 +232,8 @@ impl Issuer<'_> {
         if row.expires.is_some_and(|expires| expires <= self.now) {
             return Err(OauthError::InvalidToken);
         }
-        let account = ACCOUNTS.peek(tx, &row.account)?.ok_or(OauthError::InvalidToken)?;
-        Ok(profile(&account))
+        let account = ACCOUNTS.peek(tx, &row.account)?.filter(|account| !account.closed);
+        Ok(profile(&account.ok_or(OauthError::InvalidToken)?))
     }
 
     /// The document that tells clients where everything is (OpenID Connect Discovery 1.0).

@@ -191,7 +191,7 @@ pub fn localizations(map: &Map<String, Value>, title_max: usize) -> Option<Map<S
     let mut out = Map::new();
     let mut bytes = 0;
     for (language, value) in map {
-        let value = value.as_object()?;
+        let value = Body::of(value.as_object()?);
         let title = value.get("title").map_or(Some(""), Value::as_str)?;
         let description = value.get("description").map_or(Some(""), Value::as_str)?;
         if !is_title(title, title_max) || !is_description(description) {

@@ -27,14 +27,16 @@ const STEP: usize = 60;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Recount {
-    /// Tallies of all about a channel go.
+    /// Tallies of all about a channel go. Stores that are `done` counted comments on unlisted videos among what everybody sees, and are counted anew.
     #[default]
+    #[serde(alias = "done")]
     Forget,
     /// The lists of channels themselves and of videos are counted in those of all.
     Lists(Option<(String, u8)>),
     /// Ratings are marked.
     Ratings(Option<(String, String)>),
     /// Everything is counted, and each request keeps it so.
+    #[serde(rename = "counted")]
     Done,
 }
 

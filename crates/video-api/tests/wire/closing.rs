@@ -171,6 +171,8 @@ async fn no_request_sees_half_of_an_account_that_is_closed() {
     close(&store);
     let closed = seen(&service).await;
     assert_eq!(closed["bob"], json!([403, "authenticatedUserAccountClosed"]));
+    let about = service.ask("GET", "/tokeninfo?access_token=BOB", "", "").await;
+    assert_eq!(about.status, 400, "a token of a closed account tells nobody anything");
     for (target, expected) in [
         ("/search?part=id&q=otter&maxResults=50", 1),
         ("/videos?part=id&chart=mostPopular&maxResults=50", 1),

@@ -249,10 +249,14 @@ async fn a_membership_that_cannot_be_is_refused() {
         (json!({"creator": "bob", "member": "carol", "level": "tin"}), 400),
         (json!({"creator": "alice", "member": "bob", "level": 7}), 400),
         (json!({"creator": "alice"}), 400),
+        (json!(["alice", "bob", "tin"]), 400),
     ] {
         let (answered, answer) = control(&service, "POST", "/_ops/members", body).await;
         assert_eq!(answered, status, "{answer}");
     }
+    let brass = json!({"creator": "alice", "member": "bob", "level": "brass"});
+    let (_, answer) = control(&service, "POST", "/_ops/members", brass).await;
+    assert_eq!(answer["error"]["errors"][0]["location"], "body.level", "{answer}");
 }
 
 #[tokio::test]

@@ -450,6 +450,46 @@ async fn an_empty_text_that_a_typed_client_writes_is_none() {
 }
 
 #[tokio::test]
+async fn a_null_is_what_was_not_sent_wherever_it_stands() {
+    let service = Service::new().await;
+    let texts = json!({"de": {"title": "D", "description": null}});
+    let list = json!({"title": "t", "defaultLanguage": "en"});
+    let hints = json!({"channel": {}, "hints": [{"property": "a", "value": null}]});
+    for (method, target, body) in [
+        ("POST", "/videos?part=snippet,status", json!({"snippet": null})),
+        (
+            "POST",
+            "/playlists?part=snippet,localizations",
+            json!({"snippet": list, "localizations": texts}),
+        ),
+        ("PUT", "/channels?part=brandingSettings", json!({"id": "UCx", "brandingSettings": hints})),
+    ] {
+        let (status, answer) = ask(&service, "ALICE", method, target, body).await;
+        assert_eq!(status, 200, "{target}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn who_writes_back_what_was_read_changes_no_version() {
+    let service = Service::new().await;
+    let target = "/videos?part=paidProductPlacementDetails&id=v";
+    let read = service.list(target).await["items"][0].clone();
+    let target = "/videos?part=paidProductPlacementDetails";
+    let (status, written) = ask(&service, "ALICE", "PUT", target, read.clone()).await;
+    assert_eq!((status, written), (200, read));
+}
+
+#[tokio::test]
+async fn a_reply_names_no_other_channel_than_its_threads() {
+    let service = Service::new().await;
+    for (channel, expected) in [("UCx", 200), ("UCbob", 400)] {
+        let body = json!({"snippet": {"parentId": "c", "channelId": channel, "textOriginal": "t"}});
+        let (status, answer) = ask(&service, "ALICE", "POST", "/comments?part=snippet", body).await;
+        assert_eq!(status, expected, "{channel}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_podcast_status_that_is_none_is_refused_with_its_own_place() {
     let service = Service::new().await;
     let list = json!({"snippet": {"title": "t"}, "status": {"podcastStatus": "perhaps"}});

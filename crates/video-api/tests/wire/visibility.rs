@@ -100,6 +100,12 @@ async fn a_video_is_shown_by_its_state_to_each_viewer_in_every_place() {
         ] {
             assert_eq!(listed(&service, who, target, state).await, shown, "{what}: {target}");
         }
+        let threads = "/commentThreads?part=id&allThreadsRelatedToChannelId=UCx&maxResults=50";
+        let (_, threads) = get(&service, who, threads).await;
+        let shown = state == "public" || who == "ALICE";
+        let ids = threads["items"].as_array().unwrap();
+        assert_eq!(ids.iter().any(|item| item["id"] == format!("com{state}")), shown, "{what}");
+        assert_eq!(threads["pageInfo"]["totalResults"], ids.len(), "{what}");
         if who.is_empty() {
             continue;
         }

@@ -183,7 +183,8 @@ fn hints(given: &Value) -> Option<Value> {
     let list = given.as_array().filter(|list| list.len() <= HINTS_MAX)?;
     let hints = list.iter().map(|hint| {
         let property = hint.get("property")?.as_str()?;
-        let value = hint.get("value").map_or(Some(""), Value::as_str)?;
+        let value = hint.get("value").filter(|value| !value.is_null());
+        let value = value.map_or(Some(""), Value::as_str)?;
         let short = property.len() + value.len() <= KEYWORDS_CHARS_MAX;
         short.then(|| json!({"property": property, "value": value}))
     });

@@ -166,7 +166,9 @@ impl ThreadList {
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
         Ok(video.is_some_and(|video| {
             let head = &video.record.head;
-            head.is_visible(call.caller) && !head.comments_disabled()
+            // An unlisted one is for who has its id, which a list would give to everybody.
+            let is_listed = head.is_listed() || call.caller.owns(&head.channel);
+            is_listed && head.is_visible(call.caller) && !head.comments_disabled()
         }))
     }
 

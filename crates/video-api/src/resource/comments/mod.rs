@@ -292,7 +292,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         return Err(Error::Rule(&rules::INSERT_FORBIDDEN));
     }
     let about = snippet.map(|snippet| snippet.filled_text("videoId")).transpose()?.flatten();
-    if about.is_some_and(|about| Some(about) != top.video) {
+    let of = snippet.map(|snippet| snippet.filled_text("channelId")).transpose()?.flatten();
+    let is_elsewhere = about.is_some_and(|about| Some(about) != top.video)
+        || of.is_some_and(|of| of != top.channel);
+    if is_elsewhere {
         return Err(Error::Rule(&rules::PROCESSING_FAILURE));
     }
     let id = record::new_id(tx, ids, Some(&thread))?;

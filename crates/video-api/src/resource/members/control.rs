@@ -11,6 +11,7 @@ use crate::resource::channels::record::CHANNELS;
 use crate::resource::channels::rules as channels;
 use crate::resource::members::record::MEMBERS;
 use crate::resource::members::store;
+use crate::resource::memberships_levels as levels;
 
 /// A membership that changes. Creator and member are accounts or channels; without a level, the member leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -27,20 +28,26 @@ pub struct Change {
 /// Carries a change out, and says what it made of the membership.
 ///
 /// # Errors
-/// [`channels::NOT_FOUND`] for an account or channel that is none, [`Error::NoChannel`], [`Error::InvalidField`] for one's own channel, and
+/// [`channels::NOT_FOUND`] for an account or channel that is none, [`Error::InvalidField`] for an account without a channel, one's own channel and an unknown level, and
 /// those of [`store::set_level`].
 pub fn carry_out(tx: &mut Tx<'_>, change: &Change, now: Timestamp) -> Result<Value, Error> {
-    let creator = channel_of(tx, &change.creator)?;
+    let creator = channel_of(tx, "creator", &change.creator)?;
     let member = match MEMBERS.peek(tx, &(creator.clone(), change.member.clone()))? {
         // Of a member whose account was closed, the channel's id is left.
         Some(_) => change.member.clone(),
-        None => channel_of(tx, &change.member)?,
+        None => channel_of(tx, "member", &change.member)?,
     };
     if creator == member {
         let expected = "another channel than the creator's";
         return Err(Error::InvalidField { path: "member".into(), expected });
     }
     let level = change.level.as_deref();
+    if let Some(level) = level
+        && !levels::of_channel(tx, &creator)?.iter().any(|offered| offered.id == level)
+    {
+        let expected = "the id of a level that the creator's channel offers";
+        return Err(Error::InvalidField { path: "level".into(), expected });
+    }
     let membership = store::set_level(tx, &creator, &member, level, now)?;
     Ok(json!({
         "creator": creator,
@@ -50,9 +57,11 @@ pub fn carry_out(tx: &mut Tx<'_>, change: &Change, now: Timestamp) -> Result<Val
     }))
 }
 
-fn channel_of(tx: &mut Tx<'_>, name: &str) -> Result<String, Error> {
+/// The channel that the member `path` of the body names, by its own id or by that of its account.
+fn channel_of(tx: &mut Tx<'_>, path: &'static str, name: &str) -> Result<String, Error> {
     if let Some(account) = ACCOUNTS.peek(tx, &name.to_owned())? {
-        return account.channel.ok_or(Error::NoChannel);
+        let expected = "an account that has a channel";
+        return account.channel.ok_or(Error::InvalidField { path: path.into(), expected });
     }
     CHANNELS.peek(tx, &name.to_owned())?.ok_or(&channels::NOT_FOUND)?;
     Ok(name.to_owned())

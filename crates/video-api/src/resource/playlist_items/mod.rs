@@ -306,7 +306,9 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     tx.plan(|plan| plan::change(plan, call, &id, written.position))?;
     let (opened, named) = find(call, tx, &id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
     let Named::Ordered(number, mut item) = named else {
-        return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
+        let moves = call.wants("snippet") && written.position.is_some();
+        let rule = if moves { &rules::MANUAL_SORT_REQUIRED } else { &rules::UPDATE_UNSUPPORTED };
+        return Err(Error::Rule(rule));
     };
     let mut order = Order::load(tx, &opened.id)?;
     let mut position = order.position(tx, number, &item)?.ok_or(&rules::NOT_FOUND)?;

@@ -37,6 +37,8 @@ rules! {
     ALREADY_IN_PLAYLIST = Rule::new(409, "youtube.playlistItem", "videoAlreadyInPlaylist", Place::body("snippet.resourceId"), "The video that you are trying to add to the playlist is already in the playlist.");
     /// A video of somebody else in the list of uploads.
     OPERATION_UNSUPPORTED = Rule::new(400, "youtube.playlistItem", "playlistOperationUnsupported", Place::parameter("playlistId"), "The API does not support the ability to add this video to the playlist: it lists the channel's own uploads.");
+    /// A change of an item of a list that keeps nothing but what it lists.
+    UPDATE_UNSUPPORTED = Rule::new(400, "youtube.playlistItem", "playlistOperationUnsupported", Place::body("id"), "The API does not support changing this item: the list that it belongs to is made by the service, in the order of time. Delete the item, or insert it again.");
     /// An item that belongs to another playlist.
     SNIPPET_INVALID = Rule::new(400, "youtube.playlistItem", "invalidSnippet", Place::body("snippet.playlistId"), "The snippet does not name the playlist that the item belongs to.");
     /// Another video than the item's.

@@ -234,10 +234,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         Processed::Nothing | Processed::Captions(_) | Processed::Pictures(_) => {}
     }
     // A part that is named but not sent is as good as not named: the upload has defaults for it.
+    let body = Body::of(call.body);
     let parts: Vec<_> =
-        call.parts.iter().copied().filter(|part| call.body.contains_key(*part)).collect();
-    let writing =
-        VideoPatch { body: Body::of(call.body), parts: &parts, now: call.now, is_new: true };
+        call.parts.iter().copied().filter(|part| body.get(part).is_some()).collect();
+    let writing = VideoPatch { body, parts: &parts, now: call.now, is_new: true };
     writing.apply(&id, &title, &mut video)?;
     store::insert(tx, &id, &video)?;
     Ok(Reply::resource(&render::render(&id, &video, VideoCounts::default(), &options(call, true))))

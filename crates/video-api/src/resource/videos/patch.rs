@@ -190,10 +190,9 @@ impl VideoPatch<'_> {
             .transpose()?
             .flatten()
             .unwrap_or_default();
-        video.set_text(
-            "paidProductPlacementDetails",
-            json!({"hasPaidProductPlacement": has}).to_string(),
-        );
+        // What is not kept is shown as false, so that who writes back what was read changes nothing.
+        let details = has.then(|| ("hasPaidProductPlacement".to_owned(), has.into()));
+        video.set("paidProductPlacementDetails", &details.into_iter().collect());
         Ok(())
     }
 

@@ -215,7 +215,7 @@ impl Video {
     #[must_use]
     pub fn lists_comments(&self) -> [bool; 2] {
         let is_open = !self.comments_disabled();
-        [is_open, is_open && self.is_shared()]
+        [is_open, is_open && self.is_listed()]
     }
 
     /// Returns whether the list of its channel's uploads holds it, as the owner sees that.

@@ -72,11 +72,6 @@ const NEVER: &[(&str, &[Reason], &str)] = &[
         "the id of an item says the playlist, and the playlist the channel",
     ),
     (
-        "playlistItems.update",
-        &[(400, "playlistOperationUnsupported")],
-        "an item of a list that time orders is manualSortRequired",
-    ),
-    (
         "playlistItems.delete",
         &[(400, "playlistOperationUnsupported")],
         "items of every playlist can be removed (Spec, section 2, fact 6)",
