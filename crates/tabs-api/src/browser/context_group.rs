@@ -1,11 +1,13 @@
 //! Browsing context groups: tabs whose pages opened one another, and copies of a tab. Their pages of one site run in one renderer process,
 //! and as long as there are several, none of them freezes or is kept in memory for going back to it.
 
+use std::sync::Arc;
+
 use crate::browser::Browser;
 use crate::browser::tab::{Status, Tab};
 use crate::engine::NavigationKind;
 use crate::id::TabId;
-use crate::url::{NEW_TAB_PAGES, host};
+use crate::url::{BLANK, NEW_TAB_PAGES, host};
 
 /// Pages whose process never ends with a tab: those of extensions, whose workers run in it, and new tabs.
 const LASTING: [&str; 2] = ["chrome-extension://", NEW_TAB_PAGES];
@@ -14,6 +16,11 @@ const LASTING: [&str; 2] = ["chrome-extension://", NEW_TAB_PAGES];
 /// the process of that page, which is no address of its own.
 fn process_url(tab: &Tab) -> &str {
     if tab.url.is_empty() && !tab.starts_empty { &tab.first_url } else { &tab.url }
+}
+
+/// The origin whose process a tab is in: a blank page runs in that of whoever led there.
+fn process_origin(tab: &Tab) -> Arc<str> {
+    if &*tab.url == BLANK { tab.origin() } else { Arc::clone(&tab.url) }
 }
 
 /// True if the pages of two tabs of one group run in one process: those of one site, and blank ones with any. Only a copy that has nothing to
@@ -39,7 +46,7 @@ impl Browser {
             let is_user = |other: &&Tab| !is_guest(other) && shares_process(tab, other);
             let mut users = others.filter(is_user).map(|user| user.id);
             closing.contains(&id)
-                && !LASTING.iter().any(|page| tab.url.starts_with(page))
+                && !LASTING.iter().any(|page| process_origin(tab).starts_with(page))
                 && users.all(|user| closing.contains(&user))
         })
     }

@@ -146,14 +146,14 @@ impl<'c> Call<'c> {
     ) -> Result<WindowId, Error> {
         match id {
             None | Some(WINDOW_ID_CURRENT) => self.current_window(browser),
-            Some(id) => browser.window(WindowId(id)).map(|window| window.id),
+            Some(id) => self.window(browser, id).map(|window| window.id),
         }
     }
 
     /// The tab that an argument names, or the active one of the current window.
     pub(crate) fn tab_or_active(&self, browser: &Browser, index: usize) -> Result<TabId, Error> {
         match self.arguments.integer(index) {
-            Some(id) => browser.tab(TabId(id)).map(|tab| tab.id),
+            Some(id) => self.tab(browser, id).map(|tab| tab.id),
             None => {
                 let window = browser.window(self.current_window(browser)?)?;
                 window.active.ok_or(Error::NoSelectedTab)

@@ -4,7 +4,7 @@ use crate::browser::scripting::{FrameChoice, Injected, Target};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::extension::permission::path_of_file;
-use crate::id::{TAB_ID_NONE, TabId};
+use crate::id::TAB_ID_NONE;
 use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
@@ -76,7 +76,7 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
     check_files_are_there(browser, call)?;
     let files = call.texts(0, "files").into_iter().filter_map(path_of_file);
     let script = Injected::Script(files.collect());
-    browser.inject(&call.caller.extension, &target(call), script)
+    browser.inject(&call.caller.extension, &target(browser, call)?, script)
 }
 
 pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
@@ -91,7 +91,7 @@ fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
     check_files(call, &["css"], Error::NotAStyleSheet)?;
     check_files_are_there(browser, call)?;
-    browser.inject(&call.caller.extension, &target(call), Injected::StyleSheet)
+    browser.inject(&call.caller.extension, &target(browser, call)?, Injected::StyleSheet)
 }
 
 pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
@@ -105,7 +105,7 @@ pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
 fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
     // Nothing is read of a file that is taken out again: it need not be there, and its name is looked at after the page.
-    let target = target(call);
+    let target = target(browser, call)?;
     browser.frames_to_inject(&call.caller.extension, &target)?;
     check_files(call, &["css"], Error::NotAStyleSheet)?;
     browser.inject(&call.caller.extension, &target, Injected::StyleSheet)
@@ -164,7 +164,8 @@ fn ends_as(file: &str, endings: &[&str]) -> bool {
     file.trim_end_matches('/').rsplit_once('.').is_some_and(is_end)
 }
 
-fn target<'c>(call: &Call<'c>) -> Target<'c> {
+/// The frames that a call means, of a tab that the caller sees.
+fn target<'c>(browser: &Browser, call: &Call<'c>) -> Result<Target<'c>, Error> {
     let target = call.property(0, "target");
     let member = |name: &str| target.and_then(|target| target.property(name));
     let tab = member("tabId").and_then(JsValue::integer).unwrap_or(TAB_ID_NONE);
@@ -185,5 +186,6 @@ fn target<'c>(call: &Call<'c>) -> Target<'c> {
         }
         (false, None, None) => FrameChoice::Outermost,
     };
-    Target { tab: TabId(tab), frames }
+    let tab = call.tab(browser, tab).map_err(|_| Error::NoTabToInject(tab))?.id;
+    Ok(Target { tab, frames })
 }

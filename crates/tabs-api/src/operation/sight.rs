@@ -1,11 +1,12 @@
-//! The windows that a caller sees: what it names beyond them is not there for it.
+//! The windows that a caller sees: an id of what lies beyond them is one of nothing, at the moment at which an operation looks it up.
 
 use crate::browser::Browser;
+use crate::browser::group::Group;
+use crate::browser::tab::Tab;
 use crate::browser::window::Window;
 use crate::error::Error;
 use crate::extension::permission::Part;
-use crate::id::{GroupId, TabId, WindowId};
-use crate::js_value::JsValue;
+use crate::id::{TabId, WindowId};
 use crate::operation::call::{Call, Context};
 
 impl Call<'_> {
@@ -27,52 +28,30 @@ impl Call<'_> {
         }
     }
 
-    /// Refuses ids of what the caller does not see, as ids of nothing.
-    pub(super) fn check_sight(&self, browser: &Browser, operation: &str) -> Result<(), Error> {
-        // A query finds nothing there, which is no error, and of a message only its receivers are missing.
-        let asks = ["tabs.sendMessage", "tabs.connect"].contains(&operation);
-        if !browser.had_incognito() || asks || operation.ends_with(".query") {
-            return Ok(());
-        }
-        let parameters = crate::operation::Operation::find(operation).map(|row| row.parameters);
-        for (at, parameter) in parameters.unwrap_or_default().iter().enumerate() {
-            match self.arguments.at(at) {
-                Some(JsValue::Object(members)) => {
-                    for (name, value) in members {
-                        self.check_named(browser, name, value)?;
-                    }
-                }
-                Some(value) => self.check_named(browser, parameter.name, value)?,
-                None => {}
-            }
-        }
-        Ok(())
+    /// The tab of an id, if the caller sees its window.
+    ///
+    /// # Errors
+    /// `NoTab`.
+    pub(crate) fn tab<'b>(&self, browser: &'b Browser, id: i64) -> Result<&'b Tab, Error> {
+        let tab = browser.tab(TabId(id))?;
+        self.window(browser, tab.window.0).map(|_| tab).map_err(|_| Error::NoTab(id))
     }
 
-    fn check_named(&self, browser: &Browser, name: &str, value: &JsValue) -> Result<(), Error> {
-        let sees = |window: WindowId| {
-            browser.window(window).is_ok_and(|window| self.sees(browser, window))
-        };
-        for id in self.ids(Some(value)) {
-            match name {
-                "tabId" | "tabIds" | "openerTabId" => {
-                    let tab = browser.tab(TabId(id));
-                    if tab.is_ok_and(|tab| !sees(tab.window)) {
-                        return Err(Error::NoTab(id));
-                    }
-                }
-                "windowId" if browser.window(WindowId(id)).is_ok() && !sees(WindowId(id)) => {
-                    return Err(Error::NoWindow(id));
-                }
-                "groupId" => {
-                    let group = browser.strips().group(GroupId(id));
-                    if group.is_some_and(|group| !sees(group.window)) {
-                        return Err(Error::NoGroup(id));
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+    /// The window of an id, if the caller sees it.
+    ///
+    /// # Errors
+    /// `NoWindow`.
+    pub(crate) fn window<'b>(&self, browser: &'b Browser, id: i64) -> Result<&'b Window, Error> {
+        let window = browser.window(WindowId(id))?;
+        if self.sees(browser, window) { Ok(window) } else { Err(Error::NoWindow(id)) }
+    }
+
+    /// The group of an id, if the caller sees its window.
+    ///
+    /// # Errors
+    /// `NoGroup`.
+    pub(crate) fn group<'b>(&self, browser: &'b Browser, id: i64) -> Result<&'b Group, Error> {
+        let group = browser.group(id)?;
+        self.window(browser, group.window.0).map(|_| group).map_err(|_| Error::NoGroup(id))
     }
 }

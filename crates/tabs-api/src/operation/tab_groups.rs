@@ -16,7 +16,7 @@ use crate::operation::schema::{Parameter, Property, Schema};
 
 /// The group that the first argument names.
 fn group_of<'b>(browser: &'b Browser, call: &Call<'_>) -> Result<&'b Group, Error> {
-    browser.group(call.arguments.integer(0).unwrap_or(GROUP_ID_NONE))
+    call.group(browser, call.arguments.integer(0).unwrap_or(GROUP_ID_NONE))
 }
 
 pub(super) const GET: Operation =

@@ -7,7 +7,7 @@ use crate::browser::strip::WindowPlacement;
 use crate::browser::window::{Window, WindowKind, WindowView};
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
-use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
+use crate::id::{WINDOW_ID_CURRENT, WindowId};
 use crate::operation::call::{Call, Context};
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{GET_OPTIONS, ID, WINDOW, WINDOW_STATE};
@@ -48,7 +48,7 @@ fn named_window(
         None | Some(WINDOW_ID_CURRENT) => {
             call.current_window_among(browser, |window| types.has(window))
         }
-        Some(id) if types.has(browser.window(WindowId(id))?) => Ok(WindowId(id)),
+        Some(id) if types.has(call.window(browser, id)?) => Ok(WindowId(id)),
         Some(id) => Err(Error::NoWindow(id)),
     }
 }
@@ -169,7 +169,7 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let urls = if incognito { allowed_incognito(urls)? } else { urls };
     check_state(call, 0)?;
     let tab = call.number(0, "tabId");
-    let tab = tab.map(|id| browser.tab(TabId(id))).transpose()?.map(|tab| (tab.id, tab.window));
+    let tab = tab.map(|id| call.tab(browser, id)).transpose()?.map(|tab| (tab.id, tab.window));
     if let Some((_, window)) = tab {
         browser.check_not_dragging()?;
         if browser.window(window)?.incognito != incognito {

@@ -178,8 +178,8 @@ impl Browser {
         let tab = self.tab(id)?;
         let (url, status, is_discarded) = (tab.url.clone(), tab.status, tab.discarded);
         let waits_no_more = tab.waits_to_load && self.focus.front() == Some(tab.window);
-        if is_discarded && (self.is_behind(id) || self.is_minimized(id)) {
-            // Its page comes once the window is there to be seen.
+        if is_discarded && (!self.focus.has(tab.window) || self.is_minimized(id)) {
+            // Its page comes once the window has the focus, and not where it is in front of all without it.
             return Ok(());
         }
         if is_discarded {

@@ -32,7 +32,7 @@ pub(in crate::operation) const CREATE: Operation = Operation::new(
 fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let url = call.text(0, "url").map(|text| call.url(browser, text)).transpose()?;
     let opener = call.number(0, "openerTabId");
-    let opener = opener.map(|id| browser.tab(TabId(id)).map(|tab| tab.id)).transpose()?;
+    let opener = opener.map(|id| call.tab(browser, id).map(|tab| tab.id)).transpose()?;
     let window = call.window_or_current(browser, call.number(0, "windowId"))?;
     let window = browser.window_for_page(window, url.as_deref().unwrap_or_default());
     if opener.is_some_and(|opener| browser.tab(opener).is_ok_and(|tab| tab.window != window)) {
@@ -87,7 +87,8 @@ fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let mut asked = Vec::new();
     let mut closed = Ok(());
     for id in call.ids(call.arguments.at(0)) {
-        closed = remove_or_ask(browser, TabId(id), &mut asked);
+        let tab = call.tab(browser, id).map(|tab| tab.id);
+        closed = tab.and_then(|tab| remove_or_ask(browser, tab, &mut asked));
         if closed.is_err() {
             break;
         }

@@ -2,7 +2,6 @@
 
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
-use crate::id::TabId;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::Parameter;
@@ -19,7 +18,7 @@ pub(in crate::operation) const DISCARD: Operation = Operation::new(
 fn discard(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = match call.arguments.integer(0) {
         Some(id) => {
-            let tab = browser.tab(TabId(id))?;
+            let tab = call.tab(browser, id)?;
             if browser.compat() == Compat::Spec && (tab.discarded || browser.is_active(tab.id)) {
                 // Spec tabs-api §3: what cannot be discarded gives nothing.
                 return Ok(Answer::Undefined);

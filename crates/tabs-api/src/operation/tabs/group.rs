@@ -2,7 +2,6 @@
 
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
-use crate::id::TabId;
 use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
@@ -32,7 +31,7 @@ fn group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if group.is_some() && properties.is_some() {
         return Err(Error::GroupAndProperties);
     }
-    let group = group.map(|id| browser.group(id)).transpose()?;
+    let group = group.map(|id| call.group(browser, id)).transpose()?;
     let window = match group {
         Some(group) => group.window,
         None => {
@@ -46,7 +45,7 @@ fn group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let group = group.map(|group| group.id);
     browser.check_not_dragging()?;
     let ids = call.ids(call.property(0, "tabIds"));
-    let tabs = ids.into_iter().map(|id| browser.tab(TabId(id)).map(|tab| tab.id));
+    let tabs = ids.into_iter().map(|id| call.tab(browser, id).map(|tab| tab.id));
     let tabs = tabs.collect::<Result<Vec<_>, _>>()?;
     let group = browser.group_tabs(&tabs, window, group)?;
     Ok(Answer::Value(group.0.into()))
@@ -62,7 +61,7 @@ pub(in crate::operation) const UNGROUP: Operation = Operation::new(
 /// Takes tabs out of their groups; those before an unknown id are out of them.
 fn ungroup(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     for id in call.ids(call.arguments.at(0)) {
-        let id = browser.tab(TabId(id))?.id;
+        let id = call.tab(browser, id)?.id;
         browser.check_not_dragging()?;
         if !browser.window(browser.tab(id)?.window)?.takes_groups {
             return Err(Error::GroupingNotSupported);

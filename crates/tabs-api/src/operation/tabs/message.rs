@@ -67,9 +67,8 @@ fn connect(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 
 /// The tab that a call names. One that the caller does not see is none.
 fn tab(browser: &Browser, call: &Call<'_>) -> TabId {
-    let id = TabId(call.arguments.integer(0).unwrap_or(TAB_ID_NONE));
-    let window = browser.tab(id).and_then(|tab| browser.window(tab.window));
-    if window.is_ok_and(|window| call.sees(browser, window)) { id } else { TabId(TAB_ID_NONE) }
+    let id = call.arguments.integer(0).unwrap_or(TAB_ID_NONE);
+    call.tab(browser, id).map_or(TabId(TAB_ID_NONE), |tab| tab.id)
 }
 
 fn frame_filter<'c>(call: &'c Call<'_>, options: usize) -> FrameFilter<'c> {

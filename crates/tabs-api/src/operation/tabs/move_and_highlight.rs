@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
-use crate::id::{TabId, WINDOW_ID_CURRENT};
+use crate::id::WINDOW_ID_CURRENT;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{IDS, PLACE, WINDOW};
@@ -27,7 +27,7 @@ fn move_tabs(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = call.number(1, "windowId");
     let mut moved = Vec::new();
     for id in &ids {
-        let id = browser.tab(TabId(*id))?.id;
+        let id = call.tab(browser, *id)?.id;
         browser.check_not_dragging()?;
         let target = window.map(|_| call.window_or_current(browser, window)).transpose()?;
         if let Some(target) = target {

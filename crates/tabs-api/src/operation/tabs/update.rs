@@ -42,7 +42,8 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         browser.set_muted(id, muted, reason)?;
     }
     if let Some(opener) = call.number(1, "openerTabId") {
-        browser.set_opener(id, TabId(opener))?;
+        let opener = call.tab(browser, opener)?.id;
+        browser.set_opener(id, opener)?;
     }
     if let Some(value) = call.boolean(1, "autoDiscardable") {
         browser.set_auto_discardable(id, value)?;

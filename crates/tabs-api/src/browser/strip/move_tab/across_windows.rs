@@ -21,8 +21,8 @@ impl Browser {
         if state.kind != WindowKind::Normal {
             return Err(Error::NotNormalWindow);
         }
-        // It is judged by the strip as it is, where it is this tab's own.
-        let index = self.strips.clamped(state, false, index.unwrap_or(usize::MAX));
+        // It is judged by the strip as it is, where it is this tab's own; where the pinned ones end is asked once the tab is out of it.
+        let index = index.unwrap_or(usize::MAX).min(state.tabs.len());
         if self.strips.group_around(state, index).is_some() {
             return Err(Error::GroupContinuity);
         }
