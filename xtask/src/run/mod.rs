@@ -8,5 +8,6 @@ pub(crate) mod progress;
 pub(crate) mod service;
 pub(crate) mod steps;
 pub(crate) mod tally;
+pub(crate) mod test_programs;
 pub(crate) mod workspace;
 pub(crate) mod writer;

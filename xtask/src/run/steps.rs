@@ -9,6 +9,8 @@ use indicatif::ProgressBar;
 use crate::run::process::watch;
 use crate::run::progress::spinner;
 use crate::run::service::tail;
+use crate::run::tally::cargo_tests;
+use crate::run::test_programs::{self, is_verdict};
 use crate::run::workspace::target;
 
 /// The time that one command may take before it is killed.
@@ -45,6 +47,23 @@ impl Step {
     ) -> Self {
         let work =
             move |step: &Self, bar: &ProgressBar| say(&watched(&step.name, command()?, bar)?);
+        Self { name: name.into(), budget, work: Box::new(work) }
+    }
+
+    /// A step that builds what a `cargo test` command tests, and runs the programs of it side by side.
+    pub(crate) fn tests(
+        name: impl Into<String>,
+        budget: u64,
+        test: impl Fn() -> Result<Command> + 'static,
+    ) -> Self {
+        let work = move |step: &Self, bar: &ProgressBar| {
+            let mut build = test()?;
+            build.arg("--no-run");
+            watched(&step.name, build, bar)?;
+            let logs = target().join("xtask").join(&step.name);
+            let say = |name: &str| bar.set_message(name.to_owned());
+            cargo_tests(&test_programs::run(&test, &logs, say)?)
+        };
         Self { name: name.into(), budget, work: Box::new(work) }
     }
 }
@@ -120,25 +139,12 @@ impl<'a> Done<'a> {
     }
 }
 
-/// Tells whether a line of `cargo test` names a test that failed, or where it did; the end of a long log no longer shows it.
-fn is_verdict(line: &str) -> bool {
-    line.ends_with(" ... FAILED")
-        || (line.starts_with("thread '") && line.contains(" panicked at "))
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
     use super::*;
-
-    #[test]
-    fn the_tests_that_failed_are_named() {
-        assert!(is_verdict("test a::b ... FAILED"));
-        assert!(is_verdict("thread 'a::b' (7) panicked at src/a.rs:1:2:"));
-        assert!(!is_verdict("test a::b ... ok"));
-    }
 
     #[test]
     fn one_failing_step_fails_all_and_the_others_still_run() {

@@ -44,7 +44,7 @@ fn steps() -> Vec<Step> {
         Step::command("lints", 120, lints, said("no warning")),
         Step::new("domains", 125, domains),
         Step::command("docs", 25, docs, said("no warning")),
-        Step::command("unit", 460, unit, cargo_tests),
+        Step::tests("unit", 460, unit),
         Step::command("outside", 40, outside, said("a crate outside the workspace builds")),
         Step::command("build", 15, build, said("binaries and examples")),
         Step::new("clients", 205, || e2e::drive(&e2e::Arguments::default())),
@@ -92,9 +92,7 @@ fn docs() -> Result<Command> {
 }
 
 fn unit() -> Result<Command> {
-    let mut unit = of_workspace("test", &features::local(None)?);
-    unit.arg("--no-fail-fast");
-    Ok(unit)
+    Ok(of_workspace("test", &features::local(None)?))
 }
 
 fn build() -> Result<Command> {
