@@ -231,7 +231,10 @@ fn what_is_generated_around_videos_is_counted_as_requests_count_it() {
     let (mut seen, mut replies) = (BTreeMap::<String, u64>::new(), 0);
     for (id, comment) in &comments {
         let [own, _] = comment.lists();
-        for list in std::iter::once(own).chain(whole_lists(&comment.channel, [true; 2])) {
+        // Comments on unlisted videos are told of under their videos alone.
+        let video = comment.video.as_ref().map(|video| VIDEOS.get(&mut tx, video).unwrap());
+        let is_listed = video.is_none_or(|video| video.unwrap().head.is_listed());
+        for list in std::iter::once(own).chain(whole_lists(&comment.channel, [true, is_listed])) {
             *seen.entry(list).or_default() += u64::from(is_seen(id, comment));
         }
         replies += usize::from(thread_of(id).is_some());

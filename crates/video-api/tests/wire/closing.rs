@@ -325,7 +325,7 @@ async fn a_closed_account_stays_a_member_without_a_profile_until_it_is_ended() {
     let told = details(service.ask("GET", list, "ALICE", "").await.json());
     assert_eq!(told, json!({"channelId": "UCbob"}));
     for (body, status) in [
-        (r#"{"creator": "alice", "member": "bob"}"#, 401),
+        (r#"{"creator": "alice", "member": "bob"}"#, 400),
         (r#"{"creator": "alice", "member": "UCnone"}"#, 404),
         (r#"{"creator": "alice", "member": "UCbob"}"#, 200),
     ] {

@@ -456,7 +456,6 @@ async fn a_null_is_what_was_not_sent_wherever_it_stands() {
     let list = json!({"title": "t", "defaultLanguage": "en"});
     let hints = json!({"channel": {}, "hints": [{"property": "a", "value": null}]});
     for (method, target, body) in [
-        ("POST", "/videos?part=snippet,status", json!({"snippet": null})),
         (
             "POST",
             "/playlists?part=snippet,localizations",
@@ -467,6 +466,11 @@ async fn a_null_is_what_was_not_sent_wherever_it_stands() {
         let (status, answer) = ask(&service, "ALICE", method, target, body).await;
         assert_eq!(status, 200, "{target}: {answer}");
     }
+    let kind = [("content-type", "multipart/related; boundary=B")];
+    let body = "--B\r\nContent-Type: application/json\r\n\r\n{\"snippet\": null}\r\n--B\r\n\r\nfilm\r\n--B--";
+    let target = "/upload/youtube/v3/videos?part=snippet,status&uploadType=multipart";
+    let made = service.ask_with("POST", target, "ALICE", &kind, body.as_bytes()).await;
+    assert_eq!(made.status, 200, "{}", made.json());
 }
 
 #[tokio::test]
