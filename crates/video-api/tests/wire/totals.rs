@@ -118,7 +118,9 @@ async fn the_total_of_threads_about_a_channel_is_exact_for_its_owner_and_for_eve
     hide(&service, 2, json!({"selfDeclaredMadeForKids": false})).await;
     expect(MANY - of(1), MANY - of(1), "one has them again").await;
     hide(&service, 3, json!({"privacyStatus": "unlisted"})).await;
-    expect(MANY - of(1), MANY - of(1), "one is unlisted").await;
+    expect(MANY - of(1) - of(3), MANY - of(1), "one is unlisted").await;
+    hide(&service, 3, json!({"privacyStatus": "public"})).await;
+    expect(MANY - of(1), MANY - of(1), "it is public again").await;
 }
 
 #[tokio::test]

@@ -73,6 +73,14 @@ impl About {
         }
     }
 
+    /// Returns whether it is told of where nobody named it: an unlisted video is its owner's alone there.
+    fn is_listed(self, who: usize, videos: &[Video]) -> bool {
+        match self {
+            Self::Video(video) => videos[video].is_listed() || videos[video].owner == who,
+            Self::Channel(_) => true,
+        }
+    }
+
     /// The parameter that lists its threads.
     fn filter(self, videos: &[Video]) -> String {
         match self {
@@ -362,7 +370,9 @@ impl Model {
             let is_shown = |said: &&Said| {
                 let is_related = said.about.owner(&self.videos) == owner;
                 let is_published = said.thread.is_none() && said.state == PUBLISHED;
-                said.is_there && is_related && is_published && said.about.is_seen(who, &self.videos)
+                let is_seen = said.about.is_seen(who, &self.videos)
+                    && said.about.is_listed(who, &self.videos);
+                said.is_there && is_related && is_published && is_seen
             };
             let mut expected: Vec<_> =
                 self.talk.said.iter().filter(is_shown).map(|said| said.id.clone()).collect();
