@@ -44,7 +44,7 @@ pub(crate) fn run(
         jobs.push((program.name, command));
     }
     let mut documentation = test()?;
-    documentation.arg("--doc");
+    documentation.args(["--doc", "--no-fail-fast"]);
     jobs.push(("documentation".to_owned(), documentation));
     let said = at_once(jobs, |(name, mut command)| {
         on_start(&name);

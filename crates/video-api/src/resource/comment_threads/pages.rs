@@ -166,9 +166,9 @@ impl ThreadList {
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
         Ok(video.is_some_and(|video| {
             let head = &video.record.head;
-            // An unlisted one is for who has its id, which a list would give to everybody.
-            let is_listed = head.is_listed() || call.caller.owns(&head.channel);
-            is_listed && head.is_visible(call.caller) && !head.comments_disabled()
+            let [to_owner, to_everyone] = head.lists_comments();
+            let is_told = if call.caller.owns(&head.channel) { to_owner } else { to_everyone };
+            is_told && head.is_visible(call.caller)
         }))
     }
 

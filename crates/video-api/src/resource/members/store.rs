@@ -11,13 +11,12 @@ use crate::resource::channels::record::Id;
 use crate::resource::members::record::{
     ANY_LEVEL, MEMBER_COUNT, MEMBER_UPDATES, MEMBERS, MEMBERS_BY_LEVEL, Membership, UPDATE_COUNT,
 };
-use crate::resource::members::rules;
 use crate::resource::memberships_levels as levels;
 
 /// Gives `member` this level of `creator`'s channel, or ends the membership, and gives what is stored of it then.
 ///
 /// # Errors
-/// [`levels::NOT_ENABLED`], [`rules::LEVEL_INVALID`]; else as the store.
+/// [`levels::NOT_ENABLED`], [`Error::InvalidField`] for a level that the channel does not offer; else as the store.
 pub fn set_level(
     tx: &mut Tx<'_>,
     creator: &str,
@@ -28,7 +27,10 @@ pub fn set_level(
     let offered = levels::of_channel(tx, creator)?;
     let rank = |wanted: &str| offered.iter().position(|level| level.id == wanted);
     let to = match level {
-        Some(level) => Some(rank(level).ok_or(&rules::LEVEL_INVALID)?),
+        Some(level) => Some(rank(level).ok_or_else(|| Error::InvalidField {
+            path: "level".into(),
+            expected: "the id of a level that the creator's channel offers",
+        })?),
         None => None,
     };
     let key = (creator.to_owned(), member.to_owned());

@@ -211,7 +211,8 @@ impl Video {
         self.made_for_kids == Some(true)
     }
 
-    /// Returns whether its comments stand among all of its channel: as the owner, and as everyone sees them.
+    /// Returns whether its comments stand among all of its channel: as the owner, and as everyone sees them. An unlisted video is for who has
+    /// its id, which a list of them would give to everybody.
     #[must_use]
     pub fn lists_comments(&self) -> [bool; 2] {
         let is_open = !self.comments_disabled();
