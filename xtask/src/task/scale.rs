@@ -6,7 +6,6 @@ use anyhow::{Result, ensure};
 
 use crate::run::clients;
 use crate::run::features;
-use crate::run::process::has;
 use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
 use crate::run::workspace::output;
@@ -23,7 +22,7 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("etcd", "etcd-server"),
     ("ip", "iproute2"),
     ("nginx", "nginx-light"),
-    ("protoc", "protobuf-compiler and libprotobuf-dev"),
+    ("protoc", "protobuf-compiler libprotobuf-dev"),
     ("psql", "postgresql"),
 ];
 /// Tests that run at once: each has a store and three instances.
@@ -43,9 +42,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// If a program is missing, this is not root, or the names of the steps that failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    for (program, package) in PROGRAMS {
-        ensure!(has(program), "{program} is missing: apt-get install {package}");
-    }
+    clients::need(&PROGRAMS)?;
     let user = output(Command::new("id").arg("-u"))?;
     ensure!(
         user.trim() == "0",
