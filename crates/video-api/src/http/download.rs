@@ -21,9 +21,6 @@ use crate::caption::translation::{self, TranslateError};
 use crate::resource::captions::{download as captions, rules};
 use crate::upload::media::{self, Content, MediaError, Reader};
 
-/// Bytes of a file that one read gives.
-const READ_BYTES: usize = 1024 * 1024;
-
 /// Bytes that are there, or will be read when they are sent.
 enum Source {
     Ready(Bytes),
@@ -163,20 +160,11 @@ impl VideoApi {
             let Source::Ready(bytes) = source else { return Ok(Bytes::new()) };
             return Ok(bytes);
         };
-        let mut out = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
-        while (out.len() as u64) < bytes {
-            let more = reader.read_at(out.len() as u64, READ_BYTES).map_err(|error| {
-                Error::from(match error {
-                    MediaError::Store(error) => error,
-                    MediaError::Blob(error) => StoreError::Unavailable(error.to_string()),
-                })
-            })?;
-            if more.is_empty() {
-                break;
-            }
-            out.extend_from_slice(&more);
-        }
-        Ok(out.into())
+        reader.read_at(0, usize::try_from(bytes).unwrap_or(usize::MAX)).map_err(|error| match error
+        {
+            MediaError::Store(error) => Error::from(error),
+            MediaError::Blob(error) => StoreError::Unavailable(error.to_string()).into(),
+        })
     }
 }
 

@@ -212,6 +212,7 @@ impl Reader {
                 break;
             };
             let end = piece.bytes.min((at - start).saturating_add((bytes_max - out.len()) as u64));
+            out.reserve(usize::try_from(end - (at - start)).unwrap_or_default());
             let mut reader = self.blobs.open(piece.blob, at - start..end)?;
             while let Some(bytes) = reader.next().wait()? {
                 out.extend_from_slice(&bytes);
