@@ -66,6 +66,37 @@ async fn a_public_acl_that_is_ignored_lets_nobody_in_and_does_not_shut_its_owner
 }
 
 #[tokio::test]
+async fn a_restricted_bucket_whose_policy_is_public_is_for_its_account_alone_whatever_lets_others_in()
+ {
+    let world = World::new(NOW).await;
+    done(&world, Draft::put("/bkt/mine", b"1").with("x-store-acl", "public-read")).await;
+    done(&world, Draft::document("/bkt?acl", b"").with("x-store-acl", "public-read-write")).await;
+    let theirs = Draft::put("/bkt/theirs", b"1").with("x-store-acl", "public-read");
+    done(&world, Draft { key: OTHER, ..theirs }).await;
+    let document = r#"{"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::bkt/public/*"},
+        {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "s3:GetObjectTagging", "Resource": "arn:aws:s3:::bkt/*"}
+    ]}"#;
+    done(&world, Draft::document("/bkt?policy", document.as_bytes())).await;
+    let reads = ["/bkt/mine", "/bkt/mine?tagging", "/bkt"];
+    for (restricts, status) in [(false, 200), (true, 403), (false, 200)] {
+        let block = format!(
+            "<PublicAccessBlockConfiguration><RestrictPublicBuckets>{restricts}</RestrictPublicBuckets></PublicAccessBlockConfiguration>"
+        );
+        done(&world, Draft::document("/bkt?publicAccessBlock", block.as_bytes())).await;
+        for target in reads {
+            assert_eq!(world.send(&by(OTHER, "GET", target)).await.status, status, "{target}");
+            done(&world, by(OWNER, "GET", target)).await;
+        }
+        let put = Draft::put("/bkt/theirs", b"2").with("x-store-acl", "public-read");
+        let put = Draft { key: OTHER, ..put };
+        assert_eq!(world.send(&put).await.status, status, "{restricts}");
+        assert_eq!(anonymous(&world, "GET", "/bkt/mine").await, status, "{restricts}");
+        assert_eq!(anonymous(&world, "GET", "/bkt/theirs").await, status, "{restricts}");
+    }
+}
+
+#[tokio::test]
 async fn a_policy_lets_nobody_read_what_another_account_owns_and_can_deny_it() {
     let world = World::new(NOW).await;
     let allow = r#""Effect": "Allow", "Principal": "*", "Action": ["s3:PutObject", "s3:GetObject", "s3:GetObjectAcl", "s3:PutObjectAcl"], "Resource": "arn:aws:s3:::bkt/*""#;

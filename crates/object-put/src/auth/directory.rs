@@ -126,12 +126,10 @@ impl DirectoryRequest<'_> {
         let Some(policy) = policy::of_bucket(tx, bucket.id)? else {
             return Ok(None);
         };
-        let effect = policy.evaluate(&self.policy_request(permission, &bucket.name, mode, bucket));
-        if effect == Some(Effect::Allow) && !self.owns(bucket) && policy.is_public() {
-            let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
-            return Ok(effect.filter(|_| !block.restrict_public_buckets));
+        if !self.owns(bucket) && PublicAccessBlock::shuts_out_others(tx, bucket.id, &policy)? {
+            return Ok(Some(Effect::Deny));
         }
-        Ok(effect)
+        Ok(policy.evaluate(&self.policy_request(permission, &bucket.name, mode, bucket)))
     }
 
     fn policy_request<'a>(

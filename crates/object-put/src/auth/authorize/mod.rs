@@ -297,13 +297,11 @@ fn evaluate_policy(
         Some(key) => format!("{}/{key}", bucket.name),
         None => bucket.name.clone(),
     };
-    let effect = effect(access, &policy, permission, &resource, bucket, tx)?;
-    let owns = owns(access.caller, bucket);
-    if effect == Some(Effect::Allow) && !owns && policy.is_public() {
-        let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
-        return Ok(effect.filter(|_| !block.restrict_public_buckets));
+    if !owns(access.caller, bucket) && PublicAccessBlock::shuts_out_others(tx, bucket.id, &policy)?
+    {
+        return Ok(Some(Effect::Deny));
     }
-    Ok(effect)
+    effect(access, &policy, permission, &resource, bucket, tx)
 }
 
 /// The effect of a policy, of the bucket or of an access point, on a request for `resource`.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use triptych_core::kv::Tx;
 
 use crate::auth::acl::Acl;
+use crate::auth::policy::Policy;
 use crate::error::Error;
 use crate::request::xml::Element;
 use crate::store::tables::BUCKET_CONFIGS;
@@ -19,7 +20,7 @@ pub struct PublicAccessBlock {
     pub ignore_public_acls: bool,
     /// Public policies are refused.
     pub block_public_policy: bool,
-    /// A public policy that is there counts for the owner's account alone.
+    /// While the policy that is there is public, the owner's account alone is let in.
     pub restrict_public_buckets: bool,
 }
 
@@ -35,6 +36,18 @@ impl PublicAccessBlock {
         let row = BUCKET_CONFIGS.peek(tx, &(bucket, Self::CONFIG_NAME.to_owned()))?;
         let block = row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged));
         Ok(block.transpose()?.unwrap_or_default())
+    }
+
+    /// Tells whether a bucket with this policy is for its owner's account alone, whatever its policy and its lists give to others.
+    ///
+    /// # Errors
+    /// As [`PublicAccessBlock::of_bucket`].
+    pub(in crate::auth) fn shuts_out_others(
+        tx: &mut Tx<'_>,
+        bucket: u64,
+        policy: &Policy,
+    ) -> Result<bool, Error> {
+        Ok(policy.is_public() && Self::of_bucket(tx, bucket)?.restrict_public_buckets)
     }
 
     /// Blocks everything: what new buckets have.
