@@ -243,12 +243,14 @@ pub fn neutral_mode(mode: &str) -> &str {
 pub const CUSTOMER_KEY: &str = "-server-side-encryption-customer-key";
 
 /// Query parameters of presigned URLs that nobody but the holder of the URL is to see, in lower case.
-pub const SECRET_PARAMETERS: [&str; 15] = [
+pub const SECRET_PARAMETERS: [&str; 17] = [
     "x-amz-signature",
     "x-amz-security-token",
+    "x-amz-s3session-token",
     "x-amz-credential",
     "x-store-signature",
     "x-store-security-token",
+    "x-store-s3session-token",
     "x-store-credential",
     "awsaccesskeyid",
     "x-amz-server-side-encryption-customer-key",
@@ -504,6 +506,16 @@ mod tests {
         assert_eq!(of(&[], "AWSAccessKeyId=1"), Ok(Some(Dialect::Amz)));
         assert_eq!(of(&[("amz-sdk-request", "a=1")], ""), Ok(Some(Dialect::Amz)));
         assert_eq!(of(&[("x-store-acl", "private")], ""), Ok(Some(Dialect::Store)));
+    }
+
+    #[test]
+    fn every_part_of_a_presigned_url_that_lets_its_holder_in_is_secret_in_both_dialects() {
+        for names in [AMZ, STORE] {
+            for part in ["signature", "credential", "security-token", "s3session-token"] {
+                let parameter = [names.header_prefix, part].concat();
+                assert!(SECRET_PARAMETERS.contains(&parameter.as_str()), "{parameter}");
+            }
+        }
     }
 
     #[test]

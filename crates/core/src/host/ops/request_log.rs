@@ -1,10 +1,12 @@
 //! The last thousand requests, for whoever wants to see what a client really sent. Secrets are taken out.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Display;
 
 use http::{HeaderMap, Method};
 use parking_lot::Mutex;
+use percent_encoding::percent_decode_str;
 use serde::{Serialize, Serializer};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -178,7 +180,10 @@ pub(in crate::host) fn redact(target: &str, own: &[&str]) -> String {
 /// Writes the pairs of a query or of a form, whose secret values are replaced by `...`.
 pub(in crate::host) fn redact_pairs(out: &mut String, pairs: &str, own: &[&str]) {
     let is_secret = |name: &str| {
-        SECRET_PARAMETERS.iter().chain(own).any(|secret| name.eq_ignore_ascii_case(secret))
+        // By the name that the service reads, however it is written.
+        let name = Cow::from(percent_decode_str(name));
+        let mut secrets = SECRET_PARAMETERS.iter().chain(own);
+        secrets.any(|secret| name.eq_ignore_ascii_case(secret.as_bytes()))
     };
     for (place, pair) in pairs.split('&').enumerate() {
         if place > 0 {
@@ -221,6 +226,10 @@ mod tests {
         assert_eq!(
             redact("/a?key=s3cret&part=id&X-Own-Signature=ff", &["x-own-signature"]),
             "/a?key=...&part=id&X-Own-Signature=..."
+        );
+        assert_eq!(
+            redact("/a?X%2DOwn%2dSignature=ff&%6bey=s3cret&%=%zz", &["x-own-signature"]),
+            "/a?X%2DOwn%2dSignature=...&%6bey=...&%=%zz"
         );
         assert_eq!(redact("/a?list-type=2", &[]), "/a?list-type=2");
         assert_eq!(redact("/plain", &[]), "/plain");
