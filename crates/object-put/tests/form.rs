@@ -329,6 +329,32 @@ async fn a_customers_key_in_a_form_passes_where_nobody_listens_alone() {
 }
 
 #[tokio::test]
+async fn no_refusal_of_a_form_shows_what_its_policy_holds_of_a_customers_key() {
+    let world = World::new(NOW).await;
+    let name = "x-amz-server-side-encryption-customer-key";
+    let condition = format!(r#"{KEY}, {{"{name}": "c2VjcmV0"}}"#);
+    for (sign, field) in [
+        (signed as fn(&[(&str, &str)], &str) -> Vec<(String, String)>, "x-amz-signature"),
+        (signed_v2, "signature"),
+    ] {
+        let mut form = sign(&[("key", "k")], &condition);
+        let failed = post(&world, &form, b"1").await;
+        assert_eq!(failed.status, 403, "{}", failed.text());
+        assert!(failed.text().contains(name) && !failed.text().contains("c2VjcmV0"));
+        let policy = form.iter().find(|(name, _)| name == "policy").unwrap().1.clone();
+        for (own, text) in &mut form {
+            if own == field {
+                "00".clone_into(text);
+            }
+        }
+        let refused = post(&world, &form, b"1").await;
+        assert_eq!(refused.element("Code").as_deref(), Some("SignatureDoesNotMatch"));
+        assert_eq!(refused.element("SignatureProvided").as_deref(), Some("00"));
+        assert!(!refused.text().contains(&policy) && !refused.text().contains("StringToSign"));
+    }
+}
+
+#[tokio::test]
 async fn what_a_form_says_of_its_upload_is_checked_as_that_of_a_head() {
     let strict = World::strict(NOW).await;
     let world = World::new(NOW).await;

@@ -96,12 +96,11 @@ impl Error {
             Self::SignatureDoesNotMatch(mismatch) => {
                 let signed = without_customer_keys(&mismatch.string_to_sign);
                 let canonical = without_customer_keys(&mismatch.canonical_request);
-                let mut fields = vec![
-                    field(names.access_key_element, &mismatch.access_key),
-                    field("StringToSign", &signed),
-                    field("SignatureProvided", &mismatch.provided),
-                    field("StringToSignBytes", &hex_bytes(&signed)),
-                ];
+                let shows = !signed.is_empty();
+                let mut fields = vec![field(names.access_key_element, &mismatch.access_key)];
+                fields.extend(shows.then(|| field("StringToSign", &signed)));
+                fields.push(field("SignatureProvided", &mismatch.provided));
+                fields.extend(shows.then(|| field("StringToSignBytes", &hex_bytes(&signed))));
                 if !canonical.is_empty() {
                     fields.push(field("CanonicalRequest", &canonical));
                     fields.push(field("CanonicalRequestBytes", &hex_bytes(&canonical)));

@@ -21,7 +21,7 @@ pub struct SignatureMismatch {
     pub access_key: String,
     /// The signature that the request carries.
     pub provided: String,
-    /// The text that was signed here.
+    /// The text that was signed here; empty where nobody is to see it.
     pub string_to_sign: String,
     /// The canonical request; empty where the scheme has none.
     pub canonical_request: String,

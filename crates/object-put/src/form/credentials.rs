@@ -119,7 +119,8 @@ impl<'f> FormCredentials<'f> {
         Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
             access_key: self.access_key.to_owned(),
             provided: self.signature.to_owned(),
-            string_to_sign: self.policy.to_owned(),
+            // It is the policy, which may hold a customer's key.
+            string_to_sign: String::new(),
             canonical_request: String::new(),
         })))
     }

@@ -7,7 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::form::fields::Form;
-use crate::request::dialect::without_point_arn_prefix;
+use crate::request::dialect::{CUSTOMER_KEY, without_point_arn_prefix};
 use crate::store::access_point::AccessPoint;
 
 /// Fields that no condition needs to name.
@@ -268,7 +268,13 @@ fn shown(operator: &str, subject: &Value, value: &Value) -> String {
         Value::String(text) => Value::String(text.clone()).to_string(),
         other => Value::String(other.to_string()).to_string(),
     };
-    format!("[\"{operator}\", {}, {}]", text(subject), text(value))
+    let is_of_key = |name: &str| name.to_ascii_lowercase().contains(CUSTOMER_KEY);
+    let value = match subject.as_str() {
+        // No answer shows a customer's key.
+        Some(name) if is_of_key(name) => text(&"...".into()),
+        _ => text(value),
+    };
+    format!("[\"{operator}\", {}, {value}]", text(subject))
 }
 
 /// A number of bytes, written as a number or as a text; what is less than none is none.
@@ -352,6 +358,21 @@ mod tests {
         ] {
             let seen = check(&format!("[{{\"bucket\": \"b\"}}, {condition}]"), &[]);
             assert_eq!(seen, Err(refused(format!("Policy Condition failed: {text}"))));
+        }
+    }
+
+    #[test]
+    fn no_condition_shows_a_customers_key() {
+        let name = "X-Amz-Server-Side-Encryption-Customer-Key";
+        for condition in [
+            format!(r#"{{"{name}": "c2VjcmV0"}}"#),
+            format!(r#"["eq", "${name}-MD5", "c2VjcmV0"]"#),
+            format!(r#"["starts-with", "${name}", "c2VjcmV0"]"#),
+            format!(r#"["eq", "{name}", "c2VjcmV0"]"#),
+        ] {
+            let seen = check(&format!("[{condition}]"), &[]);
+            let Err(Error::FormRefused { reason }) = seen else { panic!("{condition}: {seen:?}") };
+            assert!(reason.contains(name) && reason.ends_with(", \"...\"]"), "{reason}");
         }
     }
 
