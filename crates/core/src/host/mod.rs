@@ -20,7 +20,7 @@ pub use ops::{CallMetrics, Metrics, Page, PageFile, is_own_name};
 pub use server::{
     Answering, Body, BodyError, Config, FramePoll, Hosted, HostedService, Limits, Operation, Peer,
     PieceBody, Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead, RequestId,
-    Stopping, Streaming, drain_refused, is_control, serve, signals,
+    SenderOnly, Stopping, Streaming, drain_refused, is_control, serve, signals,
 };
 
 pub use upkeep::Upkeep;

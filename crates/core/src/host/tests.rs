@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use super::testing::Running;
 use super::{
     Body, BodyError, Config, FramePoll, Hosted, Limits, Operation, Page, PageFile, Refusal,
-    ReplyBody, RequestHead,
+    ReplyBody, RequestHead, SenderOnly,
 };
 use crate::error::Coded;
 
@@ -72,6 +72,7 @@ impl hyper::service::Service<Request<Body>> for Probe {
                     Err(BodyError::Broken(_)) => (400, "broken".into()),
                 },
                 "/refuse" => (403, "not read".into()),
+                "/echo" => (400, "told s3cret back".into()),
                 "/endless" => {
                     let body = Endless(Arc::clone(&probe.go));
                     return Ok(Response::new(ReplyBody::stream(body)));
@@ -79,6 +80,9 @@ impl hyper::service::Service<Request<Body>> for Probe {
                 _ => (200, "hello".into()),
             };
             let mut response = Response::new(ReplyBody::whole(text));
+            if path == "/echo" {
+                response.extensions_mut().insert(SenderOnly("s3cret".to_owned()));
+            }
             *response.status_mut() = StatusCode::from_u16(status).unwrap();
             response.extensions_mut().insert(Operation("probe"));
             Ok(response)
@@ -547,6 +551,19 @@ async fn a_request_is_shown_with_its_head_and_the_beginning_of_its_text_without_
     assert!(shown[0].contains(&"x".repeat(4_096)) && !shown[0].contains(&"x".repeat(4_097)));
     assert!(shown[1].contains("a=1&client_secret=..."), "{}", shown[1]);
     assert!(shown[2].contains("\"body\":null"), "{}", shown[2]);
+}
+
+#[tokio::test]
+async fn what_an_answer_tells_its_sender_alone_is_not_shown_with_the_request() {
+    let (server, _) = start(Config::default()).await;
+    let host = "Host: localhost\r\n";
+    let answer = exchange(&server, &control("GET", "/echo", host, "")).await;
+    assert!(answer.ends_with("told s3cret back"), "{answer}");
+    let list = exchange(&server, &control("GET", "/_ops/requests", host, "")).await;
+    let id = list.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let path = format!("/_ops/requests?id={id}");
+    let shown = exchange(&server, &control("GET", &path, host, "")).await;
+    assert!(shown.contains("told ... back") && !shown.contains("s3cret"), "{shown}");
 }
 
 #[tokio::test]

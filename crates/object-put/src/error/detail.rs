@@ -28,6 +28,17 @@ impl Error {
         fields
     }
 
+    /// The value among these fields that nobody but the sender is to see: credentials of another scheme are somebody's too.
+    #[must_use]
+    pub fn of_sender_only(&self) -> Option<&str> {
+        match self {
+            Self::InvalidArgument { argument, value, .. } if argument == "Authorization" => {
+                value.as_deref()
+            }
+            _ => None,
+        }
+    }
+
     /// The headers that the answer carries beside those of every answer, by the spec's names.
     #[must_use]
     pub fn headers(&self) -> Vec<Detail> {
@@ -264,5 +275,12 @@ mod tests {
         let shown = without_customer_keys(text);
         assert_eq!(shown, text.replace("c2VjcmV0", "..."));
         assert_eq!(without_customer_keys(""), "");
+    }
+
+    #[test]
+    fn credentials_of_another_scheme_are_for_their_sender_alone() {
+        let refused = |name| Error::argument(name, Some("Basic dXNlcjpwYXNz"), "Unsupported");
+        assert_eq!(refused("Authorization").of_sender_only(), Some("Basic dXNlcjpwYXNz"));
+        assert_eq!(refused("x-store-acl").of_sender_only(), None);
     }
 }

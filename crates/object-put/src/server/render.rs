@@ -10,12 +10,13 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, HeaderValue, SERVER};
 use http::{Method, Response, StatusCode};
 use triptych_core::error::Coded;
-use triptych_core::host::{ReplyBody as HostBody, RequestId};
+use triptych_core::host::{ReplyBody as HostBody, RequestId, SenderOnly};
 use triptych_core::time::{EachSecond, Timestamp};
 
 use crate::error::Error;
 use crate::operation::{Reply, ReplyBody};
 use crate::request::dialect::Dialect;
+use crate::request::xml::escape;
 use crate::server::download::ResponseBody;
 
 /// Headers that every answer gets beside its own.
@@ -61,6 +62,9 @@ pub(super) fn refusal(
         let body = error_body(row.code, &error.message(dialect), fields, id);
         xml(row.status, body)
     };
+    if let Some(own) = error.of_sender_only() {
+        response.extensions_mut().insert(SenderOnly(escaped(own)));
+    }
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
     append(&mut response, error.headers(), dialect);
@@ -111,9 +115,8 @@ pub(super) fn error_body<'a>(
 ) -> Bytes {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>");
     let mut element = |name: &str, text: &str| {
-        // Writing to a String never fails. Apostrophes stand as they are, as in the real service.
-        let text = quick_xml::escape::escape(text).replace("&apos;", "'");
-        let _ = write!(xml, "<{name}>{text}</{name}>");
+        // Writing to a String never fails.
+        let _ = write!(xml, "<{name}>{}</{name}>", escaped(text));
     };
     element("Code", code);
     element("Message", message);
@@ -122,6 +125,13 @@ pub(super) fn error_body<'a>(
     element("HostId", &second_id(id));
     xml.push_str("</Error>");
     xml.into()
+}
+
+/// A text as it stands in the XML of an error.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    escape(text, &mut out);
+    out
 }
 
 /// Adds what every response carries: ids, date and server.
@@ -163,4 +173,26 @@ pub(super) fn second_id(id: &RequestId) -> String {
 
 fn status(status: u16) -> StatusCode {
     StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_shows_no_control_character_as_it_is() {
+        let id = RequestId("1".into());
+        let body = error_body("C", "it's", [("Key", "a\u{0}\u{b}\n<")], &id);
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains("<Message>it's</Message><Key>a&#x0;&#xb;&#xa;&lt;</Key>"), "{text}");
+    }
+
+    #[test]
+    fn what_is_for_the_sender_alone_is_named_as_it_stands_in_the_answer() {
+        let id = RequestId("1".into());
+        let error = Error::argument("Authorization", Some("Digest a=\"b\""), "Unsupported");
+        let response = refusal(&error, Dialect::Amz, &Method::GET, &id);
+        let own = response.extensions().get::<SenderOnly>();
+        assert_eq!(own, Some(&SenderOnly("Digest a=&quot;b&quot;".to_owned())));
+    }
 }

@@ -13,7 +13,7 @@ use super::place::Place;
 use super::state::ServerState;
 use super::{
     Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestContext, RequestHead,
-    RequestId,
+    RequestId, SenderOnly,
 };
 use crate::host::ops::control::ControlRequest;
 use crate::host::ops::faults::Fault;
@@ -195,7 +195,14 @@ impl Noted {
             && !response.headers().contains_key(header::CONTENT_ENCODING);
         let error = match response.body() {
             ReplyBody::Whole(bytes) if failed && !bytes.is_empty() => {
-                Some(BodyCopy::text_of(bytes))
+                Some(match response.extensions().get::<SenderOnly>() {
+                    // Before the text is cut off, which may be within this one.
+                    Some(SenderOnly(own)) if !own.is_empty() => {
+                        let text = String::from_utf8_lossy(bytes).replace(own, "...");
+                        BodyCopy::text_of(text.as_bytes())
+                    }
+                    _ => BodyCopy::text_of(bytes),
+                })
             }
             _ => None,
         };

@@ -21,6 +21,8 @@ pub use piece_body::{PieceBody, Pieces};
 pub(super) use place::served_with;
 pub use refusal::{Refusal, RequestHead};
 pub use request_id::RequestId;
-pub use service::{Answering, Hosted, HostedService, Operation, Peer, RequestContext, Streaming};
+pub use service::{
+    Answering, Hosted, HostedService, Operation, Peer, RequestContext, SenderOnly, Streaming,
+};
 pub use shutdown::{Stopping, signals};
 pub use state::{Config, Limits};

@@ -95,6 +95,10 @@ pub struct RequestContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation(pub &'static str);
 
+/// A text of an answer that its sender alone is to see: `/_ops/requests` has dots in its place. A response extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SenderOnly(pub String);
+
 /// Marks a reply that goes on for as long as both sides like (event stream, WebSocket). A response extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streaming;
