@@ -355,6 +355,25 @@ async fn no_refusal_of_a_form_shows_what_its_policy_holds_of_a_customers_key() {
 }
 
 #[tokio::test]
+async fn a_condition_beside_a_form_is_refused_and_overwrites_nothing() {
+    let world = World::new(NOW).await;
+    world.store("/open/k", b"old").await;
+    let form = body(&pairs(&[("key", "k")]), Some(("a", b"new")));
+    for (header, value) in [
+        ("If-Match", "\"other\""),
+        ("If-None-Match", "*"),
+        ("If-Modified-Since", "Sat, 21 Nov 2026 07:06:26 GMT"),
+        ("If-Unmodified-Since", "Sat, 21 Nov 2020 07:06:26 GMT"),
+    ] {
+        let lines = format!("host: localhost\r\n{header}: {value}\r\n");
+        let answer = post_with(&world, "/open", &lines, &form).await;
+        assert_eq!((answer.status, answer.element("Header").as_deref()), (501, Some(header)));
+    }
+    assert_eq!(world.fetch("/open/k").await.text(), "old");
+    assert_eq!(post_to(&world, "/open", "localhost", &form).await.status, 204);
+}
+
+#[tokio::test]
 async fn what_a_form_says_of_its_upload_is_checked_as_that_of_a_head() {
     let strict = World::strict(NOW).await;
     let world = World::new(NOW).await;

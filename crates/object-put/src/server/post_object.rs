@@ -30,6 +30,7 @@ use crate::server::pipeline::check_size;
 use crate::server::render;
 use crate::server::request::ParsedRequest;
 use crate::server::state::ObjectPut;
+use crate::store::precondition;
 
 /// Headers of the request itself that say something of its sender.
 const OF_SENDER: [&str; 4] = ["host", "origin", "referer", "user-agent"];
@@ -81,6 +82,8 @@ impl ObjectPut {
             strict::check_form(form.iter().map(|(name, _)| name), dialect)?;
         }
         let (caller, size) = self.check_form(request, dialect, form, &bucket)?;
+        // A form has no conditions, and those of its head would be passed over.
+        precondition::check_of_uploads(&request.fields)?;
         let key = form.key()?;
         let head = form.head(dialect)?;
         let sender = request.fields.iter().filter(|(name, _)| {

@@ -33,7 +33,8 @@ pub fn check_of_deletes(fields: &Fields<'_>) -> Result<(), Error> {
     check_of_writes(fields)
 }
 
-/// The same of what makes no object itself, the beginning of an upload and its parts: the completion is what a condition holds for.
+/// The same of what knows no condition: the beginning of an upload and its parts, since the completion is what one holds for, and the head of
+/// a form.
 ///
 /// # Errors
 /// [`Error::HeaderNotImplemented`].
