@@ -30,6 +30,7 @@ impl ServiceScope<'_> {
                 names.scope_end
             )));
         };
+        check_access_key(access_key)?;
         check_day(date)?;
         if of_region != self.region {
             return Err(Error::AuthorizationHeaderMalformed {
@@ -59,6 +60,7 @@ impl ServiceScope<'_> {
                 names.scope_end
             )));
         };
+        check_access_key(access_key)?;
         check_day(date)?;
         self.check_service(service, end, dialect)?;
         let regions = regions.ok_or_else(|| malformed("the region set is missing"))?;
@@ -99,6 +101,14 @@ impl ServiceScope<'_> {
 
 pub(super) fn malformed(reason: impl Into<String>) -> Error {
     Error::AuthorizationHeaderMalformed { reason: reason.into(), region: None }
+}
+
+/// Checks that a credential names an access key.
+fn check_access_key(access_key: &str) -> Result<(), Error> {
+    match access_key {
+        "" => Err(malformed("a non-empty Access Key (AKID) must be provided in the credential.")),
+        _ => Ok(()),
+    }
 }
 
 /// Checks the day of a scope.
@@ -142,5 +152,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_credential_names_an_access_key() {
+        let here = ServiceScope { region: "r-1", on_premises: false };
+        let expected =
+            Err(malformed("a non-empty Access Key (AKID) must be provided in the credential."));
+        let of_region = "/20261123/r-1/s3/aws4_request";
+        assert_eq!(here.read_credential(of_region, Dialect::Amz), expected);
+        let of_all = "/20261123/s3/aws4_request";
+        assert_eq!(here.read_credential_of_all(of_all, Dialect::Amz, Some("*")), expected);
     }
 }

@@ -207,14 +207,15 @@ impl<'r> SigV4Credentials<'r> {
             };
             first.get_or_insert(value.trim());
         }
-        let need = |name: &str, value: Option<&'r str>| {
-            value
-                .filter(|value| !value.is_empty())
-                .ok_or_else(|| malformed(format!("the authorization header requires {name}")))
+        let need = |value: Option<&'r str>| {
+            value.filter(|value| !value.is_empty()).ok_or_else(|| {
+                malformed(
+                    "the authorization header requires three components: Credential, SignedHeaders, and Signature.",
+                )
+            })
         };
-        let credential = need("Credential", credential)?;
-        let signed = need("SignedHeaders", signed)?;
-        let signature = need("Signature", signature)?;
+        let (credential, signed) = (need(credential)?, need(signed)?);
+        let signature = need(signature)?;
         let regions = fields.get("x-store-region-set")?;
         let (access_key, scope) =
             algorithm.read_credential(credential, fields.dialect(), here, regions.as_deref())?;
