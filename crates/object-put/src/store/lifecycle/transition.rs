@@ -6,14 +6,14 @@ use crate::request::xml::Element;
 use crate::store::lifecycle::field::{midnight, positive};
 use crate::store::lifecycle::{DAY_SECONDS, Expiration, Filter, NoncurrentExpiration};
 
-/// The classes that a transition may name, in the order in which an object goes through them, and the fewest days before each.
-const CLASSES: [(&str, i64); 6] = [
-    ("STANDARD_IA", 30),
-    ("INTELLIGENT_TIERING", 0),
-    ("ONEZONE_IA", 30),
-    ("GLACIER_IR", 0),
-    ("GLACIER", 0),
-    ("DEEP_ARCHIVE", 0),
+/// The classes that a transition may name, in the order in which an object goes through them, and the fewest days before each and in it.
+const CLASSES: [(&str, i64, i64); 6] = [
+    ("STANDARD_IA", 30, 30),
+    ("INTELLIGENT_TIERING", 0, 0),
+    ("ONEZONE_IA", 30, 30),
+    ("GLACIER_IR", 0, 0),
+    ("GLACIER", 0, 0),
+    ("DEEP_ARCHIVE", 0, 0),
 ];
 
 /// The versions that a transition is of.
@@ -126,19 +126,25 @@ fn check_action(
         if when.is_date() != later.is_date() {
             return Err(mixed(name));
         }
-        if later <= when {
-            let field = later.field(action);
-            let own = |at: usize| CLASSES.get(at).map_or("", |own| own.0);
-            return Err(Error::argument(
-                field,
-                None,
-                format!(
-                    "'{field}' in the {name} action for StorageClass '{}' for filter '{shown}' must be greater than '{field}' in the {name} action for StorageClass '{}' for filter '{shown}'",
-                    own(*next),
-                    own(*class)
-                ),
-            ));
-        }
+        let fewest = CLASSES.get(*class).map_or(0, |own| own.2);
+        let must = match (when, later) {
+            _ if later <= when => "must be greater than".to_owned(),
+            (When::Days(days), When::Days(later)) if later - days < fewest => {
+                format!("must be {fewest} days more than")
+            }
+            _ => continue,
+        };
+        let field = later.field(action);
+        let own = |at: usize| CLASSES.get(at).map_or("", |own| own.0);
+        return Err(Error::argument(
+            field,
+            None,
+            format!(
+                "'{field}' in the {name} action for StorageClass '{}' for filter '{shown}' {must} '{field}' in the {name} action for StorageClass '{}' for filter '{shown}'",
+                own(*next),
+                own(*class)
+            ),
+        ));
     }
     let (Some(end), Some((_, last))) = (end, transitions.last()) else {
         return Ok(());
@@ -170,8 +176,9 @@ fn read(element: &Element, action: TransitionAction) -> Result<(usize, When), Er
         }
     }
     let named = element.required("StorageClass")?;
-    let place = CLASSES.iter().position(|(class, _)| *class == named).ok_or(Error::MalformedXml)?;
-    let least = CLASSES.get(place).map_or(0, |(_, least)| *least);
+    let place =
+        CLASSES.iter().position(|(class, ..)| *class == named).ok_or(Error::MalformedXml)?;
+    let least = CLASSES.get(place).map_or(0, |own| own.1);
     if let Some(text) = element.text_of(newer) {
         let reason = format!("'{newer}' for {} action must be a positive integer", action.name());
         positive(newer, text, u32::MAX, reason)?;
@@ -285,6 +292,11 @@ mod tests {
                 "argument: 'Days' in the Transition action for StorageClass 'GLACIER' for filter '(prefix=p/)' must be greater than 'Days' in the Transition action for StorageClass 'STANDARD_IA' for filter '(prefix=p/)'",
             ),
             (
+                [to("STANDARD_IA", "30"), to("GLACIER", "59")].concat(),
+                "argument: 'Days' in the Transition action for StorageClass 'GLACIER' for filter '(prefix=p/)' must be 30 days more than 'Days' in the Transition action for StorageClass 'STANDARD_IA' for filter '(prefix=p/)'",
+            ),
+            ([to("ONEZONE_IA", "30"), to("GLACIER_IR", "60"), to("GLACIER", "61")].concat(), ""),
+            (
                 to("STANDARD_IA", "29"),
                 "argument: 'Days' in Transition action must be greater than or equal to 30 for storageClass 'STANDARD_IA'",
             ),
@@ -314,6 +326,8 @@ mod tests {
              "request: 'StorageClass' must be different for 'NoncurrentVersionTransition' actions in same 'Rule' with filter '(prefix=p/)'"),
             (noncurrent("ONEZONE_IA", "1"),
              "argument: 'NoncurrentDays' in NoncurrentVersionTransition action must be greater than or equal to 30 for storageClass 'ONEZONE_IA'"),
+            ([noncurrent("ONEZONE_IA", "40"), noncurrent("DEEP_ARCHIVE", "69")].concat(),
+             "argument: 'NoncurrentDays' in the NoncurrentVersionTransition action for StorageClass 'DEEP_ARCHIVE' for filter '(prefix=p/)' must be 30 days more than 'NoncurrentDays' in the NoncurrentVersionTransition action for StorageClass 'ONEZONE_IA' for filter '(prefix=p/)'"),
             (noncurrent("GLACIER", "x"), "MalformedXml"),
             ("<NoncurrentVersionTransition><Days>1</Days><StorageClass>GLACIER</StorageClass></NoncurrentVersionTransition>".to_owned(), "MalformedXml"),
         ] {
