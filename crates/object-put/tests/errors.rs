@@ -74,6 +74,7 @@ fn bucket_rows() -> Vec<Row> {
         (Error::AccessControlListNotSupported, 400, "AccessControlListNotSupported", "The bucket does not allow ACLs", ""),
         (Error::BucketAclWithOwnership, 400, "InvalidBucketAclWithObjectOwnership", "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting", ""),
         (Error::BucketAclWithPublicAccessBlock, 400, "InvalidBucketAclWithBlockPublicAccessError", "Bucket cannot have public ACLs set with BlockPublicAccess enabled", ""),
+        (Error::IllegalLocationConstraint { region: text("r") }, 400, "IllegalLocationConstraintException", "The r location constraint is incompatible for the region specific endpoint this request was sent to.", ""),
         (Error::InvalidLocationConstraint { region: text("r") }, 400, "InvalidLocationConstraint", "The specified location-constraint is not valid", "LocationConstraint=r"),
         (Error::argument("x-store-acl", Some("fake-acl"), ""), 400, "InvalidArgument", "", "ArgumentName=x-amz-acl ArgumentValue=fake-acl"),
         (Error::InvalidEncryptionAlgorithm { value: text("KMS") }, 400, "InvalidEncryptionAlgorithmError", "The Encryption request you specified is not valid. Supported value: AES256.", "ArgumentName=x-amz-server-side-encryption ArgumentValue=KMS"),

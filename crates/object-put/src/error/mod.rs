@@ -315,7 +315,15 @@ pub enum Error {
     /// A bucket's public ACL while new buckets block those.
     #[error("Bucket cannot have public ACLs set with BlockPublicAccess enabled")]
     BucketAclWithPublicAccessBlock,
-    /// A bucket is asked for in a region that is not this one.
+    /// A bucket is asked for in another region than this one.
+    #[error(
+        "The {region} location constraint is incompatible for the region specific endpoint this request was sent to."
+    )]
+    IllegalLocationConstraint {
+        /// The region.
+        region: String,
+    },
+    /// A bucket is asked for in what is no region, or in the one that buckets are in without a word.
     #[error("The specified location-constraint is not valid")]
     InvalidLocationConstraint {
         /// The region.

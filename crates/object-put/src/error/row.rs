@@ -64,6 +64,9 @@ impl Coded for Error {
             Self::BucketAclWithPublicAccessBlock => {
                 Row::of(400, "InvalidBucketAclWithBlockPublicAccessError")
             }
+            Self::IllegalLocationConstraint { .. } => {
+                Row::of(400, "IllegalLocationConstraintException")
+            }
             Self::InvalidLocationConstraint { .. } => Row::of(400, "InvalidLocationConstraint"),
             Self::InvalidArgument { .. } => Row::of(400, "InvalidArgument"),
             Self::InvalidEncryptionAlgorithm { .. } => {

@@ -9,7 +9,7 @@ use crate::auth::session::SessionMode;
 use crate::error::Error;
 use crate::operation::bucket_config::tagging::TAGS;
 use crate::operation::directory_bucket::{CREATE_BUCKET, check_headers};
-use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
+use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome, region};
 use crate::request::xml::Element;
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Versioning, ZoneKind, check_name, is_directory_name, zone_of,
@@ -19,8 +19,6 @@ use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT, UPLOAD_
 use crate::store::tagging::Tags;
 use crate::store::upload::{UploadEnd, due};
 
-/// The region whose buckets may be made again by who owns them, as in the real service.
-const OLDEST_REGION: &str = "us-east-1";
 /// The header that says whether ACLs count in a new bucket.
 const OWNERSHIP: &str = "x-store-object-ownership";
 /// The most configurations that a bucket has.
@@ -29,7 +27,7 @@ const BUCKET_CONFIGS_MAX: usize = 100;
 /// `CreateBucket`.
 ///
 /// # Errors
-/// `AccessDenied`, `InvalidToken` for a session of another bucket, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, those of [`Tags::of_new_bucket`], `InvalidArgument`,
+/// `AccessDenied`, `InvalidToken` for a session of another bucket, `InvalidBucketName`, `MalformedXml`, those of a region (`InvalidLocationConstraint`, `IllegalLocationConstraint`) and of [`Tags::of_new_bucket`], `InvalidArgument`,
 /// `BucketAclWithOwnership`, `BucketAclWithPublicAccessBlock` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`,
 /// `OperationAborted` while the bucket of this name is being deleted.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -54,7 +52,7 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         return match bucket.owner == account.id {
             true if bucket.deleting => Err(Error::OperationAborted),
             // One that brings tags would change the bucket, and is refused there too.
-            true if call.settings.region == OLDEST_REGION && tags.is_none() => Ok(created),
+            true if call.settings.region == region::OLDEST && tags.is_none() => Ok(created),
             true => Err(Error::BucketAlreadyOwnedByYou { bucket: name }),
             false => Err(Error::BucketAlreadyExists { bucket: name }),
         };
@@ -214,11 +212,7 @@ fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
     }
     match root.text_of("LocationConstraint") {
         None | Some("") => {}
-        // The oldest region is the one that buckets are in without a word.
-        Some(region) if region == call.settings.region && region != OLDEST_REGION => {}
-        Some(region) => {
-            return Err(Error::InvalidLocationConstraint { region: region.to_owned() });
-        }
+        Some(region) => region::check(region, &call.settings.region)?,
     }
     root.child("Tags").map(Tags::of_new_bucket).transpose()
 }

@@ -21,6 +21,7 @@ pub mod object_config;
 pub mod parameters;
 pub mod put_headers;
 pub mod put_object;
+mod region;
 pub mod request_payer;
 pub mod restore_object;
 pub mod routing;
