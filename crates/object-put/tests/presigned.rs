@@ -329,6 +329,17 @@ async fn a_url_of_a_temporary_key_needs_its_own_token_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_token_beside_a_url_of_version_2_counts_as_that_of_a_url_of_version_4() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/key", b"bytes").await;
+    let header = "x-amz-security-token: OTHER\r\n";
+    for target in [version_2("GET", "/bkt/key", &[]), version_4("GET", "/bkt/key", &[], &[])] {
+        assert_eq!(code(&send(&world, "GET", &target, "", "").await), "200 ", "{target}");
+        assert_eq!(code(&send(&world, "GET", &target, header, "").await), REFUSED, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn a_url_of_a_session_needs_its_token_by_its_own_name_and_no_other() {
     let world = World::new(NOW).await;
     let (session, other) = (world.session(NOW).await, world.session(NOW).await);

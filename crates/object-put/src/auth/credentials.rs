@@ -57,7 +57,7 @@ impl<'r> Credentials<'r> {
                 SigV4Credentials::from_header(header, fields, here).map(Self::V4)
             }
             (None, true, false) => SigV4Credentials::from_query(fields, query, here).map(Self::V4),
-            (None, false, true) => SigV2Credentials::read(query).map(Self::V2),
+            (None, false, true) => SigV2Credentials::read(fields, query).map(Self::V2),
             _ => Err(Error::SeveralAuthorizations),
         }
     }

@@ -1,5 +1,7 @@
 //! Presigned URLs of the older scheme: what boto3 makes by default for a custom endpoint.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use subtle::ConstantTimeEq;
@@ -35,10 +37,12 @@ pub struct SigV2Credentials {
     expires: Timestamp,
     expires_text: String,
     token: Option<String>,
+    /// That of the header, which is signed as one and counts where the query has none.
+    header_token: Option<String>,
 }
 
 impl SigV2Credentials {
-    pub(super) fn read(query: &Query) -> Result<Self, Error> {
+    pub(super) fn read(fields: &Fields<'_>, query: &Query) -> Result<Self, Error> {
         let need = |name: &str| {
             let value = query.get(name).filter(|value| !value.is_empty());
             value.ok_or(Error::MissingQueryParameters)
@@ -54,6 +58,7 @@ impl SigV2Credentials {
             expires: Timestamp::from_seconds(seconds),
             expires_text: expires_text.to_owned(),
             token: query.get(sigv2::TOKEN).map(str::to_owned),
+            header_token: fields.get("x-store-security-token")?.map(Cow::into_owned),
         })
     }
 
@@ -64,7 +69,7 @@ impl SigV2Credentials {
         fields: &Fields<'_>,
         now: Timestamp,
     ) -> Result<Verified, Error> {
-        check_token(key, self.token.as_deref())?;
+        check_token(key, self.token.as_deref().or(self.header_token.as_deref()))?;
         if now > self.expires {
             return Err(Error::RequestExpired {
                 valid_seconds: None,
