@@ -66,6 +66,9 @@ impl Faults {
         if fault.status.is_none() && fault.delay_ms == 0 {
             return Err("a fault needs a status, a delayMs, or both".into());
         }
+        if fault.times == 0 {
+            return Err("times is 1 or more".into());
+        }
         let mut rules = self.rules.lock();
         if rules.len() == RULES_MAX {
             return Err(format!("there are {RULES_MAX} faults already"));
@@ -145,5 +148,7 @@ mod tests {
         let faults = Faults::default();
         assert!(faults.add(serde_json::from_str("{}").unwrap()).is_err());
         assert!(faults.add(serde_json::from_str(r#"{"status": 200}"#).unwrap()).is_err());
+        let never = serde_json::from_str(r#"{"status": 503, "times": 0}"#).unwrap();
+        assert!(faults.add(never).is_err() && faults.list().is_empty());
     }
 }
