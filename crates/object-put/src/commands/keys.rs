@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 use triptych_core::host::flags::Flags;
+use triptych_core::host::launch::print;
 
 /// The time that an answer may take.
 const WAIT: Duration = Duration::from_secs(30);
@@ -60,7 +61,6 @@ pub(super) fn command() -> Command {
 }
 
 /// Gives 0 if it was done, 1 if it was refused, 2 if there is no answer.
-#[expect(clippy::print_stdout, reason = "the keys are the program's output")]
 pub(super) fn run(matches: &ArgMatches) -> ExitCode {
     let Some((action, inner)) = matches.subcommand() else {
         return ExitCode::from(2);
@@ -72,15 +72,10 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
     };
     match answer {
         Ok((200, json)) if action == "list" => {
-            for key in json.get("keys").and_then(Value::as_array).into_iter().flatten() {
-                println!("{}", line(key));
-            }
-            ExitCode::SUCCESS
+            let keys = json.get("keys").and_then(Value::as_array).into_iter().flatten();
+            shown(keys.map(line).collect())
         }
-        Ok((200, json)) => {
-            println!("{}", line(&json));
-            ExitCode::SUCCESS
-        }
+        Ok((200, json)) => shown(line(&json)),
         Ok((status, json)) => {
             let why = json.get("error").and_then(Value::as_str).map(str::to_owned);
             eprintln!("object-put keys: {}", why.unwrap_or_else(|| format!("status {status}")));
@@ -89,6 +84,17 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
         Err(why) => {
             eprintln!("object-put keys: {why}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints keys.
+fn shown(lines: String) -> ExitCode {
+    match print(lines) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("object-put keys: the output cannot be written: {error}");
+            ExitCode::FAILURE
         }
     }
 }
@@ -121,7 +127,8 @@ fn line(key: &Value) -> String {
         until => format!("deleted at {until}"),
     };
     let words = [text("arn").to_owned(), state, aliases.join(" ")];
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("  ")
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join("  ") + "\n"
 }
 
 /// Asks the server; gives status and JSON of its answer.

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use clap::ArgMatches;
 use object_put::maintenance::verify::{VerifyEvent, VerifyReport, verify};
 use triptych_core::host::flags::Flags;
+use triptych_core::host::launch::print;
 use triptych_core::host::storage;
 
 use super::root_keys::keyring;
 
 /// Gives 0 if all is well, 1 if something is damaged, 2 if the check could not be made.
-#[expect(clippy::print_stdout, reason = "the findings are the program's output")]
 pub(super) fn run(matches: &ArgMatches) -> ExitCode {
     match findings(matches) {
         Err(why) => {
-            println!("object-put verify: {why}");
+            say(&format!("object-put verify: {why}"));
             ExitCode::from(2)
         }
         Ok(VerifyReport { versions, bytes, faults, customer_keys, foreign_keys }) => {
@@ -25,14 +25,20 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
             };
             let customers = unopened(customer_keys, "a customer's key");
             let foreign = unopened(foreign_keys, "a key of a key service");
-            println!("{versions} versions of {bytes} bytes, {faults} faults{customers}{foreign}");
+            say(&format!(
+                "{versions} versions of {bytes} bytes, {faults} faults{customers}{foreign}"
+            ));
             ExitCode::from(u8::from(faults > 0))
         }
     }
 }
 
+/// Writes a line; the exit code tells the outcome whoever reads it.
+fn say(line: &str) {
+    let _ = print(format!("{line}\n"));
+}
+
 /// Checks the store of `--data`, which must be there: nothing is made, neither a directory nor a key.
-#[expect(clippy::print_stdout, reason = "the findings are the program's output")]
 fn findings(matches: &ArgMatches) -> Result<VerifyReport, String> {
     let flags = Flags::from_matches(matches);
     let data = flags
@@ -58,7 +64,7 @@ fn findings(matches: &ArgMatches) -> Result<VerifyReport, String> {
     };
     let shows = std::io::stderr().is_terminal();
     verify(&*stores.kv, &*stores.blobs, ring.as_ref(), &mut |note| match note {
-        VerifyEvent::Fault(fault) => println!("{fault}"),
+        VerifyEvent::Fault(fault) => say(&fault.to_string()),
         VerifyEvent::Progress(so_far) if shows => {
             eprint!("\r{} versions, {} faults so far ", so_far.versions, so_far.faults)
         }

@@ -16,6 +16,7 @@ mod identity_error;
 mod identity_file;
 mod log;
 mod open_files;
+mod output;
 mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
@@ -50,6 +51,7 @@ use tokio::net::TcpListener;
 pub use self::archive::Archive;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
+pub use self::output::print;
 #[cfg(feature = "sled")]
 pub use self::staging_dir::StagingDir;
 use self::storage::Storage;
@@ -186,10 +188,14 @@ fn fail(product: &Product, why: &str) -> ExitCode {
 }
 
 fn completions(product: &Product, command: &Command, matches: &ArgMatches) -> ExitCode {
+    let mut text = Vec::new();
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
-        clap_complete::generate(*shell, &mut command.clone(), product.name, &mut std::io::stdout());
+        clap_complete::generate(*shell, &mut command.clone(), product.name, &mut text);
     }
-    ExitCode::SUCCESS
+    match print(text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(product, &format!("the output cannot be written: {error}")),
+    }
 }
 
 async fn start<S, F>(
@@ -357,13 +363,9 @@ fn banner<S>(product: &Product, url: &str, data: &str, built: &BuiltService<S>) 
     }
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "the banner is the program's output, and harnesses wait for its last line"
-)]
+/// Writes a line of the banner; a server goes on without whoever would have read it.
 fn say(line: &str) {
-    println!("{line}");
-    let _ = std::io::stdout().flush();
+    let _ = print(format!("{line}\n"));
 }
 
 /// A reader sees the whole file or none: it is written beside and renamed.
