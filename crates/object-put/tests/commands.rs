@@ -21,3 +21,42 @@ fn a_reader_that_leaves_ends_a_command_quietly() {
         assert!(output.status.success() && output.stderr.is_empty(), "{}", said(&output));
     }
 }
+
+#[test]
+fn what_no_flag_can_mean_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    for (flag, value) in [
+        ("--region", ""),
+        ("--base-host", "http://store.example.com"),
+        ("--zonal-host", "*.zone.example.com"),
+        ("--access-point-host", "a b"),
+        ("--on-prem-host", "a/b"),
+        ("--website-host", "a?b"),
+        ("--part-bytes-min", "0"),
+    ] {
+        let mut refused = command(&["--port", "0", flag, value]);
+        let output = refused.arg("--data").arg(&data).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flag}");
+        assert!(said(&output).contains(flag), "{flag}: {}", said(&output));
+        assert!(!data.exists(), "{flag}");
+    }
+}
+
+#[test]
+fn a_deep_check_of_a_backup_is_refused_since_it_would_be_none() {
+    let output = command(&["verify", "--backup", "nowhere", "--deep"]).output().unwrap();
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--deep") && said.contains("--backup"), "{said}");
+}
+
+#[test]
+fn a_moment_that_is_no_time_is_told_alone() {
+    let line = ["restore", "--from", "nowhere", "--at", "garbage"];
+    let output = command(&line).output().unwrap();
+    assert_eq!(
+        said(&output),
+        "object-put restore: --at takes an RFC 3339 time: 2026-11-22T16:00:00Z\n"
+    );
+}

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use object_put::maintenance::archive::RowCodec;
+use triptych_core::host::flags::host_name;
 use triptych_core::host::launch::Archive;
 
 /// Whole stores as files.
@@ -29,6 +30,8 @@ pub(crate) fn augment(command: Command) -> Command {
                 Arg::new("deep")
                     .long("deep")
                     .action(clap::ArgAction::SetTrue)
+                    // A backup is compared with its manifest, which has no digests of what is encrypted.
+                    .conflicts_with("backup")
                     .help("Read and decrypt every body, and compare its digests"),
             ),
     );
@@ -39,6 +42,7 @@ pub(crate) fn augment(command: Command) -> Command {
     command
         .arg(
             flag("region", "REGION", "OBJECT_PUT_REGION", "Region that signatures must name")
+                .value_parser(clap::builder::NonEmptyStringValueParser::new())
                 .long_help("Region that signatures must name; a seed file's own comes first"),
         )
         .arg(
@@ -76,7 +80,7 @@ pub(crate) fn augment(command: Command) -> Command {
                 "OBJECT_PUT_PART_BYTES_MIN",
                 "Least bytes of a part that is not the last of its object; fewer than 5 MiB are for tests",
             )
-            .value_parser(value_parser!(u64)),
+            .value_parser(value_parser!(u64).range(1..)),
         )
         .arg(
             flag(
@@ -140,6 +144,7 @@ pub(crate) fn augment(command: Command) -> Command {
                 "Name of the zonal endpoint: <bucket>.NAME is a directory bucket, as under a base host",
             )
             .action(clap::ArgAction::Append)
+            .value_parser(host_name)
             .value_delimiter(','),
         )
         .arg(
@@ -150,6 +155,7 @@ pub(crate) fn augment(command: Command) -> Command {
                 "Name of access points: <name>-<account>.NAME is one, as under a base host",
             )
             .action(clap::ArgAction::Append)
+            .value_parser(host_name)
             .value_delimiter(','),
         )
         .arg(
@@ -160,6 +166,7 @@ pub(crate) fn augment(command: Command) -> Command {
                 "Name of deployments on premises: <name>-<account>.<deployment>.NAME is an access point in one, as under a base host",
             )
             .action(clap::ArgAction::Append)
+            .value_parser(host_name)
             .value_delimiter(','),
         )
         .arg(
@@ -170,6 +177,7 @@ pub(crate) fn augment(command: Command) -> Command {
                 "Name of websites: <bucket>.NAME is the website of a bucket",
             )
             .action(clap::ArgAction::Append)
+            .value_parser(host_name)
             .value_delimiter(','),
         )
         .arg(
@@ -214,5 +222,7 @@ fn text(matches: &ArgMatches, id: &str) -> Option<String> {
 }
 
 fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
-    matches.get_many::<String>(id).into_iter().flatten().cloned().collect()
+    let given = matches.get_many::<String>(id).into_iter().flatten();
+    // One that is empty clears what a variable said.
+    given.filter(|text| !text.is_empty()).cloned().collect()
 }

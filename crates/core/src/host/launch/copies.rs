@@ -57,7 +57,7 @@ pub(super) fn run(product: &Product, name: &str, matches: &ArgMatches) -> Option
     let flags = Flags::from_matches(matches);
     let done = match name {
         "backup" => backup(product, &flags, matches).map_err(|error| (1, error)),
-        "restore" => restore(product, &flags, matches).map_err(|error| (1, error.to_string())),
+        "restore" => restore(product, &flags, matches).map_err(|error| (1, error)),
         "verify" => verify(product, &flags, matches),
         _ => return None,
     };
@@ -88,16 +88,18 @@ fn backup(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Stri
     Ok(taken.to_json().to_string())
 }
 
-fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, BackupError> {
+fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, String> {
     let at = match matches.get_one::<String>("at") {
         None => None,
-        Some(text) => Some(Timestamp::from_rfc3339(text).ok_or_else(|| {
-            BackupError::Moment("--at takes an RFC 3339 time: 2026-11-22T16:00:00Z".to_owned())
-        })?),
+        Some(text) => Some(
+            Timestamp::from_rfc3339(text)
+                .ok_or("--at takes an RFC 3339 time: 2026-11-22T16:00:00Z")?,
+        ),
     };
-    let data = flags.data.as_deref().ok_or(BackupError::InMemory)?;
-    let found = Found::verified(&path(matches, "from"), product.name)?;
-    restoration::fill(data, &found, at)?;
+    let failed = |error: BackupError| error.to_string();
+    let data = flags.data.as_deref().ok_or(BackupError::InMemory).map_err(failed)?;
+    let found = Found::verified(&path(matches, "from"), product.name).map_err(failed)?;
+    restoration::fill(data, &found, at).map_err(failed)?;
     Ok(format!("{}; {} is filled from them", found.described(), data.display()))
 }
 

@@ -162,6 +162,7 @@ pub fn augment(command: Command, product: &Product) -> Command {
             flag("base-host", "Host name of this server; may be repeated")
                 .value_name("HOST")
                 .action(ArgAction::Append)
+                .value_parser(host_name)
                 .value_delimiter(','),
         )
         .arg(
@@ -276,6 +277,26 @@ fn external_url(text: &str) -> Result<String, &'static str> {
     if spoken && ported && only_a_base { Ok(text.to_owned()) } else { Err(FORM) }
 }
 
+/// Reads the name of a host, and its port if there is one; an empty one is none, as above.
+///
+/// # Errors
+/// A sentence for what no host is called.
+pub fn host_name(text: &str) -> Result<String, &'static str> {
+    const FORM: &str = "it must be the name of a host (letters, digits, '-', '_' and '.') or its address, and a port if there is one: store.example.com";
+    let is_of_host = |sign: char| sign.is_ascii_alphanumeric() || "-_.:[]".contains(sign);
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    let authority: http::uri::Authority = Some(text)
+        .filter(|text| text.chars().all(is_of_host))
+        .ok_or(FORM)?
+        .parse()
+        .map_err(|_| FORM)?;
+    let behind_host = text.strip_prefix(authority.host()).ok_or(FORM)?;
+    let ported = behind_host.is_empty() || authority.port_u16().is_some();
+    if ported && !authority.host().is_empty() { Ok(text.to_owned()) } else { Err(FORM) }
+}
+
 impl Flags {
     /// The common flags of a command that [`augment`] made.
     #[must_use]
@@ -304,6 +325,7 @@ impl Flags {
                 .get_many::<String>("base-host")
                 .into_iter()
                 .flatten()
+                .filter(|host| !host.is_empty())
                 .cloned()
                 .collect(),
             external_url: text("external-url").filter(|url| !url.is_empty()),
@@ -393,6 +415,24 @@ mod tests {
         ] {
             let refused = given(url).unwrap_err().to_string();
             assert!(refused.contains("https://"), "{url}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_base_host_is_called_as_a_host_is_or_the_command_is_refused() {
+        let given = |host: &str| {
+            let line = ["thing", "--base-host", host];
+            let matches = augment(Command::new("thing"), &PRODUCT).try_get_matches_from(line);
+            matches.map(|matches| Flags::from_matches(&matches).base_hosts)
+        };
+        for host in ["store.example.com", "my_store", "localhost:80", "[::1]:80", "10.0.0.1"] {
+            assert_eq!(given(host).unwrap(), [host]);
+        }
+        assert_eq!(given("a.example,b.example").unwrap(), ["a.example", "b.example"]);
+        assert!(given("").unwrap().is_empty());
+        for host in ["http://a", "a/b", "a b", "*.a", "a@b", "a:", "a:b", ":80", "a?b", "\u{e4}"] {
+            let refused = given(host).unwrap_err().to_string();
+            assert!(refused.contains("the name of a host"), "{host}: {refused}");
         }
     }
 
