@@ -10,6 +10,9 @@ mod take;
 pub(super) use self::restore::Found;
 pub(super) use self::take::Source;
 
+/// The directory within a data directory that holds the copy of an export: the service can write there, and what never changes again is linked.
+pub(super) const EXPORTING: &str = ".exporting";
+
 /// Reasons for which a backup is not taken, not restored, or not whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BackupError {
@@ -23,6 +26,14 @@ pub(super) enum BackupError {
         "the bodies are in {0}, not below the data directory, and a backup copies that alone: keep copies of both with the tools of that store (versions, replication, snapshots), or write everything to a file with the sub-command export where there is one"
     )]
     BodiesElsewhere(String),
+    /// It would lie in what it is a copy of.
+    #[error(
+        "{path} is in the data directory: name a directory of backups beside it, on another disk if there is one"
+    )]
+    WithinData {
+        /// Its path.
+        path: String,
+    },
     /// A file cannot be read or written.
     #[error("{path} cannot be used: {reason}")]
     Unusable {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Weak;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::BackupError;
 use super::manifest::{FILE, Manifest, ManifestFile, sum_of};
+use super::{BackupError, EXPORTING};
 use crate::blobs::{Directory, KNOWN_PACKS, LARGE};
 use crate::kv::{Sled, Version, end_copied_log};
 use crate::time::Timestamp;
@@ -59,6 +59,7 @@ impl Source {
         if let Some(place) = &self.bodies_elsewhere {
             return Err(BackupError::BodiesElsewhere(place.clone()));
         }
+        self.check_outside(to)?;
         let _alone = self.taking.lock();
         let kv = self.kv.upgrade().ok_or(BackupError::InMemory)?;
         // A service that has no bodies lets go of them.
@@ -80,6 +81,16 @@ impl Source {
         fs::rename(&unfinished, &path).map_err(BackupError::at(&path))?;
         sync_directory(to)?;
         Ok(Taken { path, files, bytes, copied_bytes })
+    }
+
+    /// Refuses a directory of backups that is the data directory, or within it, but for the copy of an export, which is removed again.
+    fn check_outside(&self, to: &Path) -> Result<(), BackupError> {
+        let data = self.directory.canonicalize().map_err(BackupError::at(&self.directory))?;
+        let place = place_of(to);
+        match place.starts_with(&data) && !place.starts_with(data.join(EXPORTING)) {
+            true => Err(BackupError::WithinData { path: to.display().to_string() }),
+            false => Ok(()),
+        }
     }
 
     fn copy(
@@ -122,6 +133,20 @@ impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Source").field("directory", &self.directory).finish_non_exhaustive()
     }
+}
+
+/// The place that a path leads to once all of its folders are there, through links and up again.
+fn place_of(path: &Path) -> PathBuf {
+    let mut place = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(place.pop()),
+            other => place.push(other),
+        }
+        // What is not there yet is no link.
+        place = place.canonicalize().unwrap_or(place);
+    }
+    place
 }
 
 /// The newest backup in a directory of backups. One that has its name and has lost its manifest counts, so that it is not passed over in silence.

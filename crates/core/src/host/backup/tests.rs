@@ -349,3 +349,31 @@ fn the_operators_page_has_the_words_of_every_refusal() {
         assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
     }
 }
+
+#[test]
+fn a_backup_is_never_taken_into_what_it_is_a_copy_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let stores = open(&data);
+    write(&stores, "key", Some(vec![1]));
+    std::os::unix::fs::symlink(&data, folder.path().join("link")).unwrap();
+    let now = SystemClock::new().now();
+    for inside in [
+        "data",
+        "data/backups",
+        "data/a/b",
+        "link",
+        "link/a",
+        "new/../data/x",
+        "new/../link/x",
+        "data/../data",
+        "data/.exporting/../a",
+    ] {
+        let taken = stores.source.take(&folder.path().join(inside), now);
+        assert!(matches!(taken, Err(BackupError::WithinData { .. })), "{inside}: {taken:?}");
+    }
+    assert!(!data.join("backups").exists() && !data.join("x").exists() && !data.join("a").exists());
+    for outside in ["data-of-backups", "new/a", "data/.exporting/backup"] {
+        stores.source.take(&folder.path().join(outside), now).unwrap();
+    }
+}

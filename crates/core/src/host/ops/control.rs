@@ -206,7 +206,11 @@ impl<S: HostedService> ControlRequest<'_, S> {
         let taken = tokio::task::spawn_blocking(move || source.take(&asked.to, now)).await;
         let failed = |why: String| Refusal::ControlFailed(why);
         let taken = taken.map_err(|error| failed(error.to_string()))?;
-        json(&taken.map_err(|error| failed(error.to_string()))?.to_json())
+        let taken = taken.map_err(|error| match error {
+            BackupError::WithinData { .. } => Refusal::BadControlRequest(error.to_string()),
+            other => failed(other.to_string()),
+        })?;
+        json(&taken.to_json())
     }
 
     fn clock(&self) -> Result<Response<ReplyBody>, Refusal> {

@@ -8,10 +8,8 @@ use super::super::flags::Flags;
 use super::super::healthcheck;
 use super::at_path;
 use crate::disk::{Disk as _, DiskLock, SystemDisk};
-use crate::host::backup::Found;
+use crate::host::backup::{EXPORTING, Found};
 
-/// The directory within a data directory that holds the copy: the service can write there, and what never changes again is linked.
-const EXPORTING: &str = ".exporting";
 /// The file in it that says that somebody exports.
 const LOCK: &str = "lock";
 /// The most memory that the store of the copy takes for its cache, beside the service: each row is read once.
