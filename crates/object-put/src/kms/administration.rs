@@ -18,6 +18,8 @@ use crate::store::tables::{ACCOUNTS, KMS_ALIASES, KMS_KEYS};
 
 /// The most keys that a store holds, and the most aliases.
 const KEYS_MAX: usize = 10_000;
+/// The vocabulary that administrators are shown.
+const SHOWN_IN: Dialect = Dialect::Amz;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A command to the key service.
@@ -95,13 +97,14 @@ impl From<Error> for KeyCommandError {
     fn from(error: Error) -> Self {
         match error {
             Error::Store(error) => Self::Store(error),
-            other => Self::Refused(other.to_string()),
+            other => refused(other.to_string()),
         }
     }
 }
 
-fn refused(reason: impl Into<String>) -> KeyCommandError {
-    KeyCommandError::Refused(reason.into())
+/// A refusal in the vocabulary that keys are listed in.
+fn refused(reason: impl AsRef<str>) -> KeyCommandError {
+    KeyCommandError::Refused(SHOWN_IN.sentence(reason.as_ref()))
 }
 
 impl KeyStore<'_> {
@@ -199,8 +202,10 @@ impl KeyStore<'_> {
         if !is_uuid(id) {
             return Err(refused("the id of a key is a UUID"));
         }
-        if KMS_KEYS.get(tx, &id.to_owned())?.is_some() {
-            return Err(refused(format!("there is a key {id} already")));
+        match KMS_KEYS.get_shared(tx, &id.to_owned())? {
+            None => {}
+            Some(key) if self.is_gone(&key) => forget_aliases(tx, id)?,
+            Some(_) => return Err(refused(format!("there is a key {id} already"))),
         }
         let (region, account) = (self.region.to_owned(), account.to_owned());
         Ok(KeyArn { region, account, id: id.to_owned() })
@@ -212,8 +217,15 @@ impl KeyStore<'_> {
             KeyName::Id(id) => KMS_KEYS.get(tx, &id)?.map(|key| key.arn.account),
             KeyName::Alias(alias) => {
                 let all = KMS_ALIASES.all(tx, &(), KEYS_MAX)?;
-                let mut owners = all.into_iter().filter(|((_, own), _)| *own == alias);
-                let first = owners.next().map(|((account, _), _)| account);
+                let mut owners = Vec::new();
+                for ((account, _), id) in all.into_iter().filter(|((_, own), _)| *own == alias) {
+                    let key = KMS_KEYS.get_shared(tx, &id.0)?;
+                    if key.is_some_and(|key| !self.is_gone(&key)) {
+                        owners.push(account);
+                    }
+                }
+                let mut owners = owners.into_iter();
+                let first = owners.next();
                 if owners.next().is_some() {
                     let reason = format!("several accounts have {name}: name it by its ARN");
                     return Err(refused(reason));
@@ -266,6 +278,16 @@ impl KeyStore<'_> {
     }
 }
 
+/// Takes away the aliases of a key that is gone: another one of its id has none of them.
+fn forget_aliases(tx: &mut Tx<'_>, id: &str) -> Result<(), StoreError> {
+    for (place, of) in KMS_ALIASES.all(tx, &(), KEYS_MAX)? {
+        if of.0 == id {
+            KMS_ALIASES.delete(tx, &place);
+        }
+    }
+    Ok(())
+}
+
 fn put_alias(tx: &mut Tx<'_>, alias: &str, key: &KmsKey) -> Result<(), KeyCommandError> {
     if !is_alias(alias) || is_reserved_alias(alias) {
         return Err(refused(format!(
@@ -285,7 +307,7 @@ fn shown(key: &KmsKey, aliases: Vec<String>) -> Value {
     };
     json!({
         "id": key.arn.id,
-        "arn": key.arn.text(Dialect::Amz),
+        "arn": key.arn.text(SHOWN_IN),
         "account": key.arn.account,
         "aliases": aliases,
         "state": state,
@@ -366,5 +388,41 @@ mod tests {
         }
         let shown = told(json!({"action": "cancel-deletion", "key": id})).unwrap();
         assert_eq!(field(&shown, "state"), "disabled");
+    }
+
+    #[test]
+    fn a_key_whose_time_is_over_leaves_its_id_and_its_aliases_to_others() {
+        let (roots, mut ids, memory) =
+            (Keyring::new(&[7; 32]), SeededIds::from_number(1), Memory::new());
+        let mut tx = Tx::new(&memory);
+        let account = Account {
+            id: OWN.to_owned(),
+            canonical_id: String::new(),
+            display_name: String::new(),
+            email: String::new(),
+        };
+        ACCOUNTS.put(&mut tx, &account.id, &account);
+        let mut told = |seconds: i64, json: Value| {
+            let now = Timestamp::from_seconds(seconds);
+            let keys = KeyStore { roots: &roots, region: "r", now };
+            let command: KeyCommand = serde_json::from_value(json).unwrap();
+            keys.administer(&mut tx, &mut ids, &command).map_err(|refused| refused.to_string())
+        };
+        let id = "134f2428-cec1-4b25-a1ae-000000000001";
+        let create = json!({"action": "create", "id": id, "alias": "alias/one"});
+        let first = told(0, create.clone()).unwrap();
+        told(0, json!({"action": "alias", "key": id, "alias": "alias/two"})).unwrap();
+        let delete = json!({"action": "schedule-deletion", "key": "alias/one", "days": 7});
+        told(0, delete.clone()).unwrap();
+        let arn = first.get("arn").and_then(Value::as_str).unwrap();
+        let again = told(0, delete.clone()).unwrap_err();
+        assert_eq!(again, format!("{arn} is pending deletion: cancel that first"));
+        let over = 7 * 24 * 60 * 60;
+        let early = told(over - 1, create.clone()).unwrap_err();
+        assert_eq!(early, format!("there is a key {id} already"));
+        assert_eq!(told(over, delete), Err("there is no key alias/one".to_owned()));
+        let second = told(over, create).unwrap();
+        assert_eq!(second.get("aliases"), Some(&json!(["alias/one"])), "not its former second");
+        assert_eq!(second.get("state"), Some(&json!("enabled")));
     }
 }

@@ -63,23 +63,28 @@ impl KeyStore<'_> {
             return Err(not_found(format!("Invalid arn {region}")));
         }
         let prefix = Dialect::Store.names().kms_arn_prefix;
+        let missing_alias = || match name {
+            KeyName::Alias(alias) | KeyName::AliasArn(_, _, alias) => {
+                not_found(format!("Alias {prefix}{region}:{owner}:{alias} is not found."))
+            }
+            _ => not_found(format!("Alias {} is not found.", managed_alias(owner).1)),
+        };
         let id = match name {
             KeyName::Id(id) => id.clone(),
             KeyName::Arn(arn) => arn.id.clone(),
             KeyName::Alias(alias) | KeyName::AliasArn(_, _, alias) => {
-                let missing =
-                    || not_found(format!("Alias {prefix}{region}:{owner}:{alias} is not found."));
-                KMS_ALIASES.get(tx, &(owner.to_owned(), alias.clone()))?.ok_or_else(missing)?.0
+                let place = (owner.to_owned(), alias.clone());
+                KMS_ALIASES.get(tx, &place)?.ok_or_else(missing_alias)?.0
             }
             KeyName::Managed(_) => {
-                let alias = managed_alias(owner);
-                let missing = || not_found(format!("Alias {} is not found.", alias.1));
-                KMS_ALIASES.get(tx, &alias)?.ok_or_else(missing)?.0
+                KMS_ALIASES.get(tx, &managed_alias(owner))?.ok_or_else(missing_alias)?.0
             }
         };
         let found = KMS_KEYS.get_shared(tx, &id)?;
         let key = found.filter(|key| key.arn.account == owner && !self.is_gone(key));
         let key = key.ok_or_else(|| match name {
+            // An alias goes with its key.
+            KeyName::Alias(_) | KeyName::AliasArn(..) | KeyName::Managed(_) => missing_alias(),
             KeyName::Id(id) if !is_uuid(id) => not_found(format!("Invalid keyId '{id}'")),
             _ => not_found(format!("Key '{prefix}{region}:{owner}:key/{id}' does not exist")),
         })?;
