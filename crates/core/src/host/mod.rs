@@ -18,9 +18,9 @@ mod upkeep;
 pub use launch::{Log, flags, storage};
 pub use ops::{CallMetrics, Metrics, Page, PageFile, is_own_name};
 pub use server::{
-    Answering, Body, BodyError, Config, FramePoll, Hosted, HostedService, Limits, Operation, Peer,
-    PieceBody, Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead, RequestId,
-    SenderOnly, Stopping, Streaming, drain_refused, is_control, serve, signals,
+    Answering, Body, BodyError, Config, ControlAnswer, FramePoll, Hosted, HostedService, Limits,
+    Operation, Peer, PieceBody, Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead,
+    RequestId, SenderOnly, Stopping, Streaming, drain_refused, is_control, serve, signals,
 };
 
 pub use upkeep::Upkeep;

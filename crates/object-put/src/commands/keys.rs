@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
+use object_put::request::xml::Element;
 use serde_json::{Map, Value, json};
 use triptych_core::host::flags::Flags;
 use triptych_core::host::launch::print;
@@ -77,7 +78,8 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
         }
         Ok((200, json)) => shown(line(&json)),
         Ok((status, json)) => {
-            let why = json.get("error").and_then(Value::as_str).map(str::to_owned);
+            let why = json.get("error").and_then(Value::as_str).filter(|why| !why.is_empty());
+            let why = why.map(str::to_owned);
             eprintln!("object-put keys: {}", why.unwrap_or_else(|| format!("status {status}")));
             ExitCode::FAILURE
         }
@@ -159,7 +161,9 @@ fn ask(flags: &Flags, method: &str, body: &str) -> Result<(u16, Value), String> 
     let text = String::from_utf8(answer).map_err(|_| odd())?;
     let (head, json) = text.split_once("\r\n\r\n").ok_or_else(odd)?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(odd)?;
-    // The host's own refusals are words, not JSON.
-    let json = serde_json::from_str(json).unwrap_or_else(|_| json!({ "error": json }));
-    Ok((status, json))
+    // Refusals are documents of their own.
+    let refusal = || Element::parse(json.as_bytes(), "Error").ok();
+    let reason = || refusal().and_then(|own| own.text_of("Message").map(str::to_owned));
+    let read = serde_json::from_str(json);
+    Ok((status, read.unwrap_or_else(|_| json!({ "error": reason().unwrap_or_default() }))))
 }

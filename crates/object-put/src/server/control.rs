@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use http_body_util::{BodyExt as _, Limited};
 use serde_json::json;
-use triptych_core::host::{BoxError, ReplyBody};
+use triptych_core::host::{BoxError, ControlAnswer, Refusal, ReplyBody};
 use triptych_core::kv::{Tx, run};
 
 use crate::kms::administration::{KeyCommand, KeyCommandError};
@@ -21,7 +21,7 @@ impl ObjectPut {
     pub(super) async fn answer_control<B>(
         &self,
         request: Request<B>,
-    ) -> Result<Response<ReplyBody>, Request<B>>
+    ) -> Result<ControlAnswer, Request<B>>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<BoxError>,
@@ -36,21 +36,18 @@ impl ObjectPut {
             }
             _ => return Err(request),
         };
-        let (status, json) = match outcome {
-            Ok(json) => (StatusCode::OK, json),
-            Err(error) => {
-                let status = match error {
-                    KeyCommandError::Refused(_) => StatusCode::BAD_REQUEST,
-                    KeyCommandError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
-                };
-                (status, json!({ "error": error.to_string() }))
+        Ok(match outcome {
+            Ok(json) => {
+                let mut response = Response::new(ReplyBody::whole(json.to_string()));
+                let kind = HeaderValue::from_static("application/json");
+                response.headers_mut().insert(CONTENT_TYPE, kind);
+                Ok(response)
             }
-        };
-        let mut response = Response::new(ReplyBody::whole(json.to_string()));
-        *response.status_mut() = status;
-        let kind = HeaderValue::from_static("application/json");
-        response.headers_mut().insert(CONTENT_TYPE, kind);
-        Ok(response)
+            Err(KeyCommandError::Refused(reason)) => Err(Refusal::BadControlRequest(reason)),
+            Err(error @ KeyCommandError::Store(_)) => {
+                Err(Refusal::ControlFailed(error.to_string()))
+            }
+        })
     }
 
     fn list_keys(&self) -> Result<serde_json::Value, KeyCommandError> {
@@ -65,5 +62,28 @@ impl ObjectPut {
             self.0.embedded_keys.now().administer(tx, ids, &command)
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use http_body_util::Full;
+    use triptych_core::blobs::MemoryBlobs;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::Memory;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_command_that_cannot_be_done_is_refused_as_on_any_control_path() {
+        let blobs = MemoryBlobs::new(SeededIds::from_number(1));
+        let service = ObjectPut::builder(Arc::new(Memory::new()), Arc::new(blobs)).build();
+        for body in ["{", r#"{"action": "melt"}"#, r#"{"action": "enable", "key": "none"}"#] {
+            let request = Request::post(KEYS).body(Full::new(Bytes::from(body))).unwrap();
+            let answer = service.answer_control(request).await.unwrap();
+            assert!(matches!(answer, Err(Refusal::BadControlRequest(_))), "{body}: {answer:?}");
+        }
     }
 }

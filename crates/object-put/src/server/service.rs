@@ -3,7 +3,9 @@
 use http::{Request, Response};
 use triptych_core::blobs;
 use triptych_core::error::Coded;
-use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::host::{
+    Body as HostBody, ControlAnswer, Hosted, Refusal, ReplyBody, RequestHead,
+};
 use triptych_core::kv::{self, StoreError, run};
 
 use crate::maintenance::root_keys;
@@ -44,7 +46,7 @@ impl Hosted for ObjectPut {
     async fn control(
         &self,
         request: Request<HostBody>,
-    ) -> Result<Response<ReplyBody>, Request<HostBody>> {
+    ) -> Result<ControlAnswer, Request<HostBody>> {
         self.answer_control(request).await
     }
 

@@ -8,7 +8,8 @@ use serde_json::json;
 use triptych_core::blobs;
 use triptych_core::error::Coded;
 use triptych_core::host::{
-    Body as HostBody, BoxError, Hosted, Page, Refusal, ReplyBody, RequestHead, is_control,
+    Body as HostBody, BoxError, ControlAnswer, Hosted, Page, Refusal, ReplyBody, RequestHead,
+    is_control,
 };
 use triptych_core::kv::{self, StoreError, Tx, run};
 
@@ -97,8 +98,8 @@ impl Hosted for VideoApi {
     async fn control(
         &self,
         request: Request<HostBody>,
-    ) -> Result<Response<ReplyBody>, Request<HostBody>> {
-        self.answer_control(request).await
+    ) -> Result<ControlAnswer, Request<HostBody>> {
+        self.answer_control(request).await.map(Ok)
     }
 }
 

@@ -163,7 +163,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
             }
             // In a box, as above: what a service does here rarely must not make the future of every request large.
             _ => match Box::pin(server.service.control(request)).await {
-                Ok(response) => Ok(response),
+                Ok(answer) => answer,
                 Err(_) if KNOWN.contains(&path.as_str()) => Err(Refusal::MethodNotAllowed),
                 Err(_) => Err(Refusal::NoSuchControlPath),
             },

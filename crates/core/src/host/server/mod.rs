@@ -22,7 +22,8 @@ pub(super) use place::served_with;
 pub use refusal::{Refusal, RequestHead};
 pub use request_id::RequestId;
 pub use service::{
-    Answering, Hosted, HostedService, Operation, Peer, RequestContext, SenderOnly, Streaming,
+    Answering, ControlAnswer, Hosted, HostedService, Operation, Peer, RequestContext, SenderOnly,
+    Streaming,
 };
 pub use shutdown::{Stopping, signals};
 pub use state::{Config, Limits};

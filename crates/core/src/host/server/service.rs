@@ -42,11 +42,12 @@ pub trait Hosted: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Answers a control path of the service's own, after the host's checks; gives the request back if it has none.
+    /// Answers a control path of the service's own, after the host's checks, or refuses it as the host does its own; gives the request back if
+    /// it has none.
     fn control(
         &self,
         request: Request<Body>,
-    ) -> impl Future<Output = Result<Response<ReplyBody>, Request<Body>>> + Send {
+    ) -> impl Future<Output = Result<ControlAnswer, Request<Body>>> + Send {
         async { Err(request) }
     }
 
@@ -55,6 +56,9 @@ pub trait Hosted: Clone + Send + Sync + 'static {
         async {}
     }
 }
+
+/// The answer of a service to a request to one of its control paths.
+pub type ControlAnswer = Result<Response<ReplyBody>, Refusal>;
 
 /// The answer of a service, still to come.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, Infallible>> + Send>>;
