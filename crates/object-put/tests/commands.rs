@@ -27,7 +27,6 @@ fn what_no_flag_can_mean_is_refused_before_anything_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     for (flag, value) in [
-        ("--region", ""),
         ("--base-host", "http://store.example.com"),
         ("--zonal-host", "*.zone.example.com"),
         ("--access-point-host", "a b"),

@@ -42,7 +42,6 @@ pub(crate) fn augment(command: Command) -> Command {
     command
         .arg(
             flag("region", "REGION", "OBJECT_PUT_REGION", "Region that signatures must name")
-                .value_parser(clap::builder::NonEmptyStringValueParser::new())
                 .long_help("Region that signatures must name; a seed file's own comes first"),
         )
         .arg(

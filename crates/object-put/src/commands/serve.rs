@@ -40,7 +40,9 @@ pub(crate) fn make(
 fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>, LaunchError> {
     let credentials = credentials(start, matches)?;
     let (seed, given) = seed(start, &credentials)?;
-    let region = seed.region.clone().or_else(|| text(matches, "region"));
+    // One that is empty, as a variable may be, is none.
+    let flagged = || text(matches, "region").filter(|region| !region.is_empty());
+    let region = seed.region.clone().or_else(flagged);
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
     let part_bytes_min = matches.get_one::<u64>("part-bytes-min").copied();
