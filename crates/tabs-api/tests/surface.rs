@@ -23,6 +23,16 @@ async fn send(
     fields: &[(&str, &str)],
     body: &Value,
 ) -> (u16, Value) {
+    send_text(server, method, path, fields, body.to_string()).await
+}
+
+async fn send_text(
+    server: &Running,
+    method: &str,
+    path: &str,
+    fields: &[(&str, &str)],
+    body: String,
+) -> (u16, Value) {
     let stream = TcpStream::connect(server.address).await.unwrap();
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
@@ -34,8 +44,7 @@ async fn send(
     for (name, value) in fields {
         request = request.header(*name, *value);
     }
-    let body = Full::<bytes::Bytes>::from(body.to_string());
-    let request = request.body(body).unwrap();
+    let request = request.body(Full::<bytes::Bytes>::from(body)).unwrap();
     let response = sender.send_request(request).await.unwrap();
     let status = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
@@ -287,6 +296,54 @@ async fn a_parameter_that_cannot_be_read_is_refused_and_nothing_is_done() {
         .await;
     let refused = next(&mut socket).await;
     assert_eq!((&refused["id"], &refused["error"]["name"]), (&json!(7), &json!("BadFrame")));
+}
+
+/// Sends a text and gives the answer to it.
+async fn answer_to(socket: &mut Socket, text: &str) -> Value {
+    socket.send(Message::text(text)).await.unwrap();
+    loop {
+        let frame = next(socket).await;
+        if frame.get("type").is_none_or(|kind| kind != "event") {
+            return frame;
+        }
+    }
+}
+
+/// Sends a body as it is, and gives status and answer.
+async fn post(server: &Running, operation: &str, body: String) -> (u16, Value) {
+    let token = format!("Bearer {TOKEN}");
+    let path = format!("/v1/{}", operation.replace('.', "/"));
+    let fields = [("authorization", token.as_str())];
+    send_text(server, "POST", &path, &fields, body).await
+}
+
+#[tokio::test]
+async fn a_port_is_opened_by_its_own_frame_alone_and_has_a_name_of_its_own() {
+    let server = spawn().await.unwrap();
+    let tab = call(&server, "tabs.query", json!([{}])).await["result"][0]["id"].clone();
+    let (status, reply) = post(&server, "tabs.connect", json!([tab]).to_string()).await;
+    assert_eq!((status, &reply["error"]["name"]), (400, &json!("NeedsPortOpen")));
+    assert!(reply["error"]["message"].as_str().unwrap().contains("port.open"), "{reply}");
+    let mut socket = open(&server, TOKEN, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    let by_method = json!({ "id": 1, "method": "tabs.connect", "params": [tab] });
+    let answer = answer_to(&mut socket, &by_method.to_string()).await;
+    assert!(answer["error"]["message"].as_str().unwrap().contains("port.open"), "{answer}");
+    let complete =
+        json!({ "id": 2, "method": "tabs.create", "params": [{ "url": "https://a.test/" }] });
+    say(&mut socket, complete).await;
+    let loaded = loop {
+        let frame = next(&mut socket).await;
+        if frame["name"] == "tabs.onUpdated" && frame["args"][1]["status"] == "complete" {
+            break frame["args"][0].clone();
+        }
+    };
+    let attach = json!({ "id": 3, "type": "attach", "tabId": loaded }).to_string();
+    assert_eq!(answer_to(&mut socket, &attach).await["type"], "result");
+    let first = json!({ "id": 4, "type": "port.open", "port": "p", "params": [loaded, { "name": "first" }] });
+    assert_eq!(answer_to(&mut socket, &first.to_string()).await["name"], "first");
+    let answer = answer_to(&mut socket, &first.to_string()).await;
+    assert_eq!((&answer["id"], &answer["error"]["name"]), (&json!(4), &json!("BadFrame")));
 }
 
 /// Installs an extension, and gives its id and token.

@@ -29,6 +29,8 @@ pub(super) enum Refusal {
     BodyTooLarge(usize),
     #[error("the request body cannot be read: {0}")]
     BadBody(String),
+    #[error("{}", super::request::PORT_OPEN)]
+    NeedsPortOpen,
     #[error("this path speaks WebSocket, and the request does not: {0}")]
     NotWebSocket(String),
     #[error("a profile's name has 1 to 64 letters, digits, dots, dashes and underscores")]
@@ -65,6 +67,7 @@ impl Coded for Refusal {
             Self::BadParameter(..) => Row::of(400, "BadParameter"),
             Self::BodyTooLarge(_) => Row::of(413, "BodyTooLarge"),
             Self::BadBody(_) => Row::of(400, "BadBody"),
+            Self::NeedsPortOpen => Row::of(400, "NeedsPortOpen"),
             Self::NotWebSocket(_) => Row::of(426, "NotWebSocket"),
             Self::BadName => Row::of(400, "BadName"),
             Self::NoSuchProfile => Row::of(404, "NoSuchProfile"),

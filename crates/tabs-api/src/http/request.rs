@@ -12,7 +12,7 @@ use super::profile::Since;
 use super::refusal::Refusal;
 use crate::id::TabId;
 use crate::js_value::JsValue;
-use crate::operation::{OPERATIONS, Operation, Style};
+use crate::operation::{Command, OPERATIONS, Operation, Style};
 
 /// A query parameter, decoded.
 pub(super) fn parameter(head: &Head, name: &str) -> Option<String> {
@@ -57,6 +57,17 @@ pub(super) fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<JsValue>, R
             Err(Refusal::BadBody("it is a list of arguments, or an object of them by name".into()))
         }
     }
+}
+
+/// The operation that opens a port, which only a frame of its own type does.
+pub(super) const PORT_OPENER: &str = "tabs.connect";
+/// The way to a port, for whoever calls the operation.
+pub(super) const PORT_OPEN: &str =
+    "a port belongs to a WebSocket: open it with a frame of the type port.open, which names it";
+
+/// True for a call that would open a port with nobody to hear what comes through it. Wrong arguments are told as those of any call.
+pub(super) fn opens_port(name: &str, given: &[JsValue], style: Style) -> bool {
+    name == PORT_OPENER && Command::read(name, given, style).is_ok()
 }
 
 /// The whole body, within its limit.

@@ -11,7 +11,7 @@ use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Strea
 use super::profile::CallOutcome;
 use super::profiles::ProfileEntry;
 use super::refusal::{Refusal, json_reply};
-use super::request::{arguments, page, read, since, stopping, style};
+use super::request::{arguments, opens_port, page, read, since, stopping, style};
 use super::{FIRST_PROFILE, TabsApi, schema, socket, sse, token};
 use crate::browser::Answer;
 use crate::error::Error;
@@ -111,6 +111,9 @@ impl TabsApi {
                 let style = style(head)?;
                 let given = arguments(row, &read(body).await?)?;
                 let asked = Asked { name: row.name, given: &given, style };
+                if opens_port(row.name, &given, style) {
+                    return Err(Refusal::NeedsPortOpen);
+                }
                 Ok(call(principal, context, asked).await)
             }
         }

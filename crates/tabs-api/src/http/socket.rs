@@ -13,6 +13,7 @@ use triptych_core::host::Stopping;
 
 use super::profile::{Listener, ScriptAction, script_of};
 use crate::browser::messaging::ScriptReply;
+use super::request::{PORT_OPEN, PORT_OPENER, opens_port};
 use crate::id::{RequestId, TabId};
 use crate::js_value::JsValue;
 use crate::operation::{Asked, Caller, Context, Style};
@@ -177,8 +178,8 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
             listener.call(&frame.id, &caller, Asked { name: &method, given: &given, style });
         }
         (Some("port.open"), _, Some(port)) => {
-            let asked = Asked { name: "tabs.connect", given: &given, style };
-            listener.open_port(&port, &caller, asked);
+            let asked = Asked { name: PORT_OPENER, given: &given, style };
+            listener.open_port(&frame.id, &port, &caller, asked);
         }
         (Some("port.message"), _, Some(port)) => {
             let message = frame.message.unwrap_or(JsValue::Null).with_special_values();
@@ -215,6 +216,9 @@ fn on_script_frame(listener: &Listener, frame: Frame) {
         (_, Some(reply), Some(request), _) => ScriptAction::Reply(RequestId(request), reply),
         (Some("port.message"), _, _, Some(port)) => ScriptAction::Post(port, value(frame.message)),
         (Some("port.close"), _, _, Some(port)) => ScriptAction::Disconnect(port),
+            if opens_port(&method, &given, style) {
+                return listener.refuse(&frame.id, "BadFrame", PORT_OPEN);
+            }
         (Some("detach"), ..) => return listener.detach(&frame.id, script),
         _ => {
             let reason = "a content script answers a request, uses a port, or detaches";

@@ -175,8 +175,18 @@ impl Listener {
         });
     }
 
-    /// Opens a port under the client's name for it.
-    pub(in crate::http) fn open_port(&self, name: &str, caller: &Caller, asked: Asked<'_>) {
+    /// Opens a port under the client's name for it, which is no other one's.
+    pub(in crate::http) fn open_port(
+        &self,
+        id: &Value,
+        name: &str,
+        caller: &Caller,
+        asked: Asked<'_>,
+    ) {
+        // A connection sends one frame after the other, so that no other port of the name comes between.
+        if self.profile.state().port_of(self.id, name).is_some() {
+            return self.refuse(id, "BadFrame", "the connection has a port of this name already");
+        }
         self.profile.with(|state, now| match state.session.call(now, caller, asked) {
             Ok(Answer::Value(port)) => {
                 let owner = PortOwner { listener: self.id, name: name.to_owned() };
