@@ -1,5 +1,6 @@
 //! Values as extension code hands them over: JSON, what JSON has not, and keys in the caller's order.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -129,32 +130,44 @@ impl JsValue {
         Number::from_f64(*number).map_or(Value::Null, Value::Number)
     }
 
-    /// The same value with `{"$js": "undefined" | "NaN" | "Infinity" | "-Infinity" | "-0" | "function"}` read as what it names, as the lab writes it.
+    /// The same value with `{"$js": "undefined" | "NaN" | "Infinity" | "-Infinity" | "-0" | "function"}` read as what it names, as the lab writes it, and `$$js` as the key `$js`.
     #[must_use]
     pub fn with_special_values(self) -> Self {
         match self {
             Self::Array(items) => {
                 Self::Array(items.into_iter().map(Self::with_special_values).collect())
             }
-            Self::Object(members) => match members.as_slice() {
-                [(key, Self::String(name))] if key == "$js" => match name.as_str() {
-                    "NaN" => Self::Number(f64::NAN),
-                    "Infinity" => Self::Number(f64::INFINITY),
-                    "-Infinity" => Self::Number(f64::NEG_INFINITY),
-                    "-0" => Self::Number(-0.0),
-                    "function" => Self::Function,
-                    _ => Self::Undefined,
-                },
-                _ => Self::Object(
-                    members
-                        .into_iter()
-                        .map(|(key, value)| (key, value.with_special_values()))
-                        .collect(),
-                ),
-            },
+            Self::Object(members) => special(&members).unwrap_or_else(|| {
+                let members = members.into_iter();
+                let read = |(key, value): (String, Self)| {
+                    (unescaped(&key).map(str::to_owned).unwrap_or(key), value.with_special_values())
+                };
+                Self::Object(members.map(read).collect())
+            }),
             other => other,
         }
     }
+}
+
+/// The value that a mark names. An object with another word in the place of the name is what it is.
+fn special(members: &[(String, JsValue)]) -> Option<JsValue> {
+    let [(key, JsValue::String(name))] = members else { return None };
+    match name.as_str() {
+        _ if key != "$js" => None,
+        "undefined" => Some(JsValue::Undefined),
+        "NaN" => Some(JsValue::Number(f64::NAN)),
+        "Infinity" => Some(JsValue::Number(f64::INFINITY)),
+        "-Infinity" => Some(JsValue::Number(f64::NEG_INFINITY)),
+        "-0" => Some(JsValue::Number(-0.0)),
+        "function" => Some(JsValue::Function),
+        _ => None,
+    }
+}
+
+/// The key that one of `$$js`, `$$$js` and so on stands for: data that has a mark's own key is written with one `$` more.
+fn unescaped(key: &str) -> Option<&str> {
+    let rest = key.strip_prefix('$')?;
+    (rest.starts_with('$') && rest.trim_start_matches('$') == "js").then_some(rest)
 }
 
 impl<'de> Deserialize<'de> for JsValue {
@@ -221,9 +234,15 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<JsValue, A::Error> {
-        let mut all = Vec::new();
-        while let Some(member) = members.next_entry()? {
-            all.push(member);
+        let mut all: Vec<(String, JsValue)> = Vec::new();
+        let mut places = BTreeMap::new();
+        while let Some((key, value)) = members.next_entry::<String, JsValue>()? {
+            // A key that comes again has the place of the first and the value of the last.
+            let place = *places.entry(key.clone()).or_insert(all.len());
+            match all.get_mut(place) {
+                Some((_, before)) => *before = value,
+                None => all.push((key, value)),
+            }
         }
         // An object has the keys that are indices first, by their number.
         all.sort_by_key(|(key, _): &(String, _)| index_of_key(key).unwrap_or(u32::MAX));
@@ -251,6 +270,31 @@ mod tests {
         let JsValue::Object(members) = value else { unreachable!() };
         let keys: Vec<_> = members.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["2", "10", "a", "02"]);
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_has_its_first_place_and_its_last_value() {
+        let value: JsValue = serde_json::from_str(r#"{"b": 1, "a": 2, "b": 3}"#).unwrap();
+        let expected =
+            vec![("b".to_owned(), JsValue::Number(3.0)), ("a".to_owned(), JsValue::Number(2.0))];
+        assert_eq!(value, JsValue::Object(expected));
+    }
+
+    #[test]
+    fn data_that_looks_like_a_mark_is_data_where_it_is_escaped_or_names_nothing() {
+        let read = |text: &str| {
+            let value: JsValue = serde_json::from_str(text).unwrap();
+            value.with_special_values()
+        };
+        for (text, wanted) in [
+            (r#"{"$js": "hello"}"#, r#"{"$js":"hello"}"#),
+            (r#"{"$$js": "NaN"}"#, r#"{"$js":"NaN"}"#),
+            (r#"{"a": {"$$$js": "NaN"}}"#, r#"{"a":{"$$js":"NaN"}}"#),
+            (r#"{"$$jsx": 1, "$": 2, "js": 3}"#, r#"{"$":2,"$$jsx":1,"js":3}"#),
+        ] {
+            assert_eq!(read(text).to_json().to_string(), wanted);
+        }
+        assert_eq!(read(r#"{"$js": "undefined"}"#), JsValue::Undefined);
     }
 
     #[test]

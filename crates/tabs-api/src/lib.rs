@@ -12,6 +12,7 @@ pub mod extension;
 pub mod http;
 pub mod id;
 pub mod js_value;
+pub mod json_text;
 pub mod operation;
 #[cfg(feature = "replay")]
 pub mod replay;

@@ -309,12 +309,56 @@ async fn answer_to(socket: &mut Socket, text: &str) -> Value {
     }
 }
 
+#[tokio::test]
+async fn a_frame_that_cannot_be_read_is_answered_with_its_id() {
+    let server = spawn().await.unwrap();
+    let mut socket = open(&server, TOKEN, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    let deep = "[".repeat(600) + &"]".repeat(600);
+    for text in [
+        r#"{"id": 7, "type": "attach", "tabId": 1, "frameId": -1}"#.to_owned(),
+        r#"{"id": 7, "method": 1}"#.to_owned(),
+        r#"{"id": 7, "method": "tabs.query""#.to_owned(),
+        format!(r#"{{"method": "tabs.query", "params": {deep}, "id": 7}}"#),
+    ] {
+        let answer = answer_to(&mut socket, &text).await;
+        assert_eq!((&answer["id"], &answer["error"]["name"]), (&json!(7), &json!("BadFrame")));
+    }
+    assert_eq!(answer_to(&mut socket, "no JSON").await["id"], Value::Null);
+    for text in [
+        r#"{"id": 8, "method": "tabs.query", "params": [{}], "context": null, "style": null}"#,
+        r#"{"id": 8, "method": "tabs.query", "params": [{"title": "\ud800"}]}"#,
+    ] {
+        let answer = answer_to(&mut socket, text).await;
+        assert_eq!((&answer["id"], &answer["type"]), (&json!(8), &json!("result")), "{answer}");
+    }
+}
+
 /// Sends a body as it is, and gives status and answer.
 async fn post(server: &Running, operation: &str, body: String) -> (u16, Value) {
     let token = format!("Bearer {TOKEN}");
     let path = format!("/v1/{}", operation.replace('.', "/"));
     let fields = [("authorization", token.as_str())];
     send_text(server, "POST", &path, &fields, body).await
+}
+
+#[tokio::test]
+async fn a_body_is_read_as_a_frame_is() {
+    let server = spawn().await.unwrap();
+    let nested = |depth: usize| {
+        let (start, end) = ("[".repeat(depth), "]".repeat(depth));
+        format!(r#"{{"tabId": 1, "message": {start}{end}}}"#)
+    };
+    let no_receiver = "Could not establish connection. Receiving end does not exist.";
+    let (status, reply) = post(&server, "tabs.sendMessage", nested(400)).await;
+    assert_eq!((status, &reply["error"]["message"]), (422, &json!(no_receiver)));
+    let (status, reply) = post(&server, "tabs.sendMessage", nested(600)).await;
+    assert_eq!((status, &reply["error"]["name"]), (400, &json!("BadBody")));
+    let (status, reply) = post(&server, "tabs.query", r#"[{"title": "\udc00"}]"#.into()).await;
+    assert_eq!((status, &reply["result"]), (200, &json!([])));
+    let twice = r#"[{"url": "https://a.test/", "url": "https://b.test/"}]"#;
+    let (_, reply) = post(&server, "tabs.create", twice.into()).await;
+    assert_eq!(reply["result"]["pendingUrl"], "https://b.test/");
 }
 
 #[tokio::test]

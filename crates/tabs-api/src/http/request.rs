@@ -12,6 +12,7 @@ use super::profile::Since;
 use super::refusal::Refusal;
 use crate::id::TabId;
 use crate::js_value::JsValue;
+use crate::json_text;
 use crate::operation::{Command, OPERATIONS, Operation, Style};
 
 /// A query parameter, decoded.
@@ -36,7 +37,7 @@ pub(super) fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<JsValue>, R
         return Ok(Vec::new());
     }
     let given: JsValue =
-        serde_json::from_slice(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
+        json_text::read(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
     match given.with_special_values() {
         JsValue::Array(given) => Ok(given),
         JsValue::Object(members) => {

@@ -17,6 +17,7 @@ use super::request::{PORT_OPEN, PORT_OPENER, opens_port};
 use crate::id::{RequestId, TabId};
 use crate::js_value::JsValue;
 use crate::operation::{Asked, Caller, Context, Style};
+use crate::json_text;
 
 /// Frames that are written before the next look at what arrives.
 const FRAMES_AT_ONCE: usize = 256;
@@ -43,8 +44,7 @@ struct Frame {
     method: Option<String>,
     #[serde(default)]
     params: Option<JsValue>,
-    #[serde(default)]
-    context: CallerContext,
+    context: Option<CallerContext>,
     #[serde(default)]
     style: Option<String>,
     port: Option<String>,
@@ -56,8 +56,7 @@ struct Frame {
     value: Option<JsValue>,
     error: Option<String>,
     tab_id: Option<i64>,
-    #[serde(default)]
-    frame_id: u32,
+    frame_id: Option<u32>,
 }
 
 /// The origin of a call: an extension page in a tab, or no tab at all.
@@ -154,17 +153,20 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
         // Whoever holds its token by now, this client does not speak for it.
         return;
     }
-    let frame: Frame = match serde_json::from_str(text) {
+    let frame: Frame = match json_text::read(text.as_bytes()) {
         Ok(frame) => frame,
         Err(error) => {
             let reason = format!("the frame cannot be read: {error}");
-            return listener.refuse(&Value::Null, "BadFrame", &reason);
+            return listener.refuse(&json_text::id_of(text.as_bytes()), "BadFrame", &reason);
         }
     };
     if frame.endpoint.is_some() {
         return on_script_frame(listener, frame);
     }
-    let caller = Caller { extension: extension.to_owned(), context: frame.context.into() };
+    let caller = Caller {
+        extension: extension.to_owned(),
+        context: frame.context.unwrap_or_default().into(),
+    };
     let Some(style) = Style::named(frame.style.as_deref()) else {
         return listener.refuse(&frame.id, "BadFrame", "style is callback or promise");
     };
@@ -188,7 +190,7 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
         (Some("port.close"), _, Some(port)) => listener.close_port(&port),
         (Some("scripts"), ..) => listener.host_scripts(&frame.id),
         (Some("attach"), ..) => match frame.tab_id {
-            Some(tab) => listener.attach(&frame.id, tab, frame.frame_id),
+            Some(tab) => listener.attach(&frame.id, tab, frame.frame_id.unwrap_or_default()),
             None => listener.refuse(&frame.id, "BadFrame", "attach names a tabId"),
         },
         _ => listener.refuse(
