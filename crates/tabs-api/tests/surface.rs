@@ -7,6 +7,8 @@ use hyper::Request;
 use hyper_tungstenite::WebSocketStream;
 use hyper_tungstenite::tungstenite::Message;
 use hyper_tungstenite::tungstenite::protocol::Role;
+use hyper_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+use hyper_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tabs_api::http::testing::{CONTROL_TOKEN, TOKEN, spawn};
@@ -296,6 +298,33 @@ async fn a_parameter_that_cannot_be_read_is_refused_and_nothing_is_done() {
         .await;
     let refused = next(&mut socket).await;
     assert_eq!((&refused["id"], &refused["error"]["name"]), (&json!(7), &json!("BadFrame")));
+}
+
+/// The code and the reason with which the service ends a connection after this was written to it.
+async fn ended_by(server: &Running, message: Message) -> (u16, String) {
+    let mut socket = open(server, TOKEN, None).await;
+    next(&mut socket).await;
+    // Where it refuses a long frame by its length the rest of it may find nobody.
+    let _ = socket.send(message).await;
+    loop {
+        let wait = tokio::time::timeout(std::time::Duration::from_secs(60), socket.next());
+        if let Message::Close(frame) = wait.await.expect("it ends").unwrap().unwrap() {
+            let frame = frame.unwrap();
+            return (frame.code.into(), frame.reason.as_str().to_owned());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_cannot_go_on_ends_with_its_reason() {
+    let server = spawn().await.unwrap();
+    let long = Message::text("x".repeat(16 * 1024 * 1024 + 1));
+    assert_eq!(ended_by(&server, long).await, (1009, "a frame is longer than 16 MiB".into()));
+    let binary = Message::binary("{}");
+    assert_eq!(ended_by(&server, binary).await, (1003, "frames are texts of JSON".into()));
+    let header = FrameHeader { opcode: OpCode::Data(Data::Text), ..FrameHeader::default() };
+    let no_text = Message::Frame(Frame::from_payload(header, bytes::Bytes::from_static(b"\xff")));
+    assert_eq!(ended_by(&server, no_text).await, (1007, "a text is not UTF-8".into()));
 }
 
 /// Sends a text and gives the answer to it.

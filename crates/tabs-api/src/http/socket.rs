@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
-use hyper_tungstenite::tungstenite::Message;
 use hyper_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use hyper_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use hyper_tungstenite::tungstenite::{Error, Message};
 use hyper_tungstenite::{HyperWebsocket, HyperWebsocketStream};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use triptych_core::host::Stopping;
 
 use super::profile::{Listener, ScriptAction, script_of};
@@ -120,7 +121,15 @@ pub(super) async fn serve(
                 for _ in 0..FRAMES_AT_ONCE {
                     match received {
                         Some(Ok(Message::Text(text))) => on_frame(&listener, &extension, text.as_str()),
-                        Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                        Some(Ok(Message::Close(_))) | None => return,
+                        Some(Ok(Message::Binary(_))) => {
+                            let reason = "frames are texts of JSON";
+                            return end(&mut socket, CloseCode::Unsupported, reason).await;
+                        }
+                        Some(Err(error)) => {
+                            drop(listener);
+                            return end_unreadable(&mut socket, &error, &stopping).await;
+                        }
                         Some(Ok(_)) => {}
                     }
                     match socket.next().now_or_never() {
@@ -150,6 +159,30 @@ async fn end(socket: &mut HyperWebsocketStream, code: CloseCode, reason: &'stati
 
 fn on_frame(listener: &Listener, extension: &str, text: &str) {
     if listener.end().is_some() {
+/// Ends a conversation in which something came that is no frame to be read, and says what it was.
+async fn end_unreadable(socket: &mut HyperWebsocketStream, error: &Error, stopping: &Stopping) {
+    match error {
+        Error::Capacity(_) => {
+            end(socket, CloseCode::Size, "a frame is longer than 16 MiB").await;
+            // What the client still writes is taken: a connection that ends with unread bytes is reset, and the reason is lost with it.
+            let rest = async {
+                let mut piece = [0; 8 * 1024];
+                while socket.get_mut().read(&mut piece).await.is_ok_and(|count| count > 0) {}
+            };
+            tokio::select! {
+                _ = tokio::time::timeout(PING, rest) => {}
+                () = stopping.stopped() => {}
+            }
+        }
+        Error::Utf8(_) => end(socket, CloseCode::Invalid, "a text is not UTF-8").await,
+        Error::Protocol(_) => {
+            end(socket, CloseCode::Protocol, "a frame is none of a WebSocket client's").await;
+        }
+        // It is gone.
+        _ => {}
+    }
+}
+
         // Whoever holds its token by now, this client does not speak for it.
         return;
     }
