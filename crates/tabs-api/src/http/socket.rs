@@ -13,12 +13,12 @@ use tokio::io::AsyncReadExt;
 use triptych_core::host::Stopping;
 
 use super::profile::{Listener, ScriptAction, script_of};
-use crate::browser::messaging::ScriptReply;
 use super::request::{PORT_OPEN, PORT_OPENER, opens_port};
-use crate::id::{RequestId, TabId};
+use crate::browser::messaging::ScriptReply;
+use crate::id::{RequestId, TabId, WindowId};
 use crate::js_value::JsValue;
-use crate::operation::{Asked, Caller, Context, Style};
 use crate::json_text;
+use crate::operation::{Asked, Caller, Context, Style};
 
 /// Frames that are written before the next look at what arrives.
 const FRAMES_AT_ONCE: usize = 256;
@@ -60,18 +60,20 @@ struct Frame {
     frame_id: Option<u32>,
 }
 
-/// The origin of a call: an extension page in a tab, or no tab at all.
+/// The origin of a call: an extension page in a tab, the popup of a window, or neither.
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CallerContext {
-    pub(super) tab_id: Option<i64>,
+struct CallerContext {
+    tab_id: Option<i64>,
+    window_id: Option<i64>,
 }
 
 impl From<CallerContext> for Context {
     fn from(context: CallerContext) -> Self {
-        match context.tab_id {
-            Some(tab) => Self::Page(TabId(tab)),
-            None => Self::Worker,
+        match (context.tab_id, context.window_id) {
+            (Some(tab), _) => Self::Page(TabId(tab)),
+            (None, Some(window)) => Self::Popup(WindowId(window)),
+            (None, None) => Self::Worker,
         }
     }
 }
@@ -157,8 +159,6 @@ async fn end(socket: &mut HyperWebsocketStream, code: CloseCode, reason: &'stati
     let _ = socket.close(Some(reason)).await;
 }
 
-fn on_frame(listener: &Listener, extension: &str, text: &str) {
-    if listener.end().is_some() {
 /// Ends a conversation in which something came that is no frame to be read, and says what it was.
 async fn end_unreadable(socket: &mut HyperWebsocketStream, error: &Error, stopping: &Stopping) {
     match error {
@@ -183,6 +183,8 @@ async fn end_unreadable(socket: &mut HyperWebsocketStream, error: &Error, stoppi
     }
 }
 
+fn on_frame(listener: &Listener, extension: &str, text: &str) {
+    if listener.end().is_some() {
         // Whoever holds its token by now, this client does not speak for it.
         return;
     }
@@ -210,6 +212,9 @@ async fn end_unreadable(socket: &mut HyperWebsocketStream, error: &Error, stoppi
     };
     match (frame.kind.as_deref(), frame.method, frame.port) {
         (None | Some("call"), Some(method), _) => {
+            if opens_port(&method, &given, style) {
+                return listener.refuse(&frame.id, "BadFrame", PORT_OPEN);
+            }
             listener.call(&frame.id, &caller, Asked { name: &method, given: &given, style });
         }
         (Some("port.open"), _, Some(port)) => {
@@ -251,9 +256,6 @@ fn on_script_frame(listener: &Listener, frame: Frame) {
         (_, Some(reply), Some(request), _) => ScriptAction::Reply(RequestId(request), reply),
         (Some("port.message"), _, _, Some(port)) => ScriptAction::Post(port, value(frame.message)),
         (Some("port.close"), _, _, Some(port)) => ScriptAction::Disconnect(port),
-            if opens_port(&method, &given, style) {
-                return listener.refuse(&frame.id, "BadFrame", PORT_OPEN);
-            }
         (Some("detach"), ..) => return listener.detach(&frame.id, script),
         _ => {
             let reason = "a content script answers a request, uses a port, or detaches";

@@ -12,8 +12,10 @@ use crate::url::{is_file, resolve};
 /// The part of an extension that a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Context {
-    /// A background worker or a popup: no tab.
+    /// A background worker: no tab.
     Worker,
+    /// The popup of the extension's button in this window: no tab.
+    Popup(WindowId),
     /// An extension page in this tab.
     Page(TabId),
 }
@@ -107,12 +109,22 @@ impl<'c> Call<'c> {
         if is_file(&url) && !reads_files { Err(Error::FileAccess) } else { Ok(url) }
     }
 
+    /// The window of the page or popup that calls, while it is there.
+    fn own_window(&self, browser: &Browser) -> Option<WindowId> {
+        match self.caller.context {
+            Context::Worker => None,
+            Context::Popup(window) => {
+                let window = browser.window(window).ok()?;
+                self.sees(browser, window).then_some(window.id)
+            }
+            Context::Page(tab) => browser.tab(tab).ok().map(|tab| tab.window),
+        }
+    }
+
     /// The window that the call comes from; for a worker the one that had the focus last.
     pub(crate) fn current_window(&self, browser: &Browser) -> Result<WindowId, Error> {
-        if let Context::Page(tab) = self.caller.context
-            && let Ok(tab) = browser.tab(tab)
-        {
-            return Ok(tab.window);
+        if let Some(window) = self.own_window(browser) {
+            return Ok(window);
         }
         let seen = |id: &&WindowId| {
             let window = browser.window(**id);
@@ -128,8 +140,8 @@ impl<'c> Call<'c> {
         browser: &Browser,
         is_meant: impl Fn(&Window) -> bool,
     ) -> Result<WindowId, Error> {
-        if matches!(self.caller.context, Context::Page(tab) if browser.tab(tab).is_ok()) {
-            return self.current_window(browser);
+        if let Some(window) = self.own_window(browser) {
+            return Ok(window);
         }
         let mut meant = Vec::new();
         let windows = browser.strips().windows();

@@ -20,7 +20,7 @@ impl Call<'_> {
         };
         let page = match self.caller.context {
             Context::Page(tab) => Some(tab),
-            Context::Worker => None,
+            Context::Worker | Context::Popup(_) => None,
         };
         match browser.part(&self.caller.extension, page) {
             Part::Main => !window.incognito || extension.sees_incognito(),

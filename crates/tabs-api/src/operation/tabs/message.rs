@@ -30,7 +30,7 @@ fn send_message(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error>
     let sender = MessageSender {
         page: match call.caller.context {
             Context::Page(tab) => Some(tab),
-            Context::Worker => None,
+            Context::Worker | Context::Popup(_) => None,
         },
         needs_answer: call.style == Style::Callback,
     };
