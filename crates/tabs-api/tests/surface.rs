@@ -419,6 +419,14 @@ async fn a_port_is_opened_by_its_own_frame_alone_and_has_a_name_of_its_own() {
     assert_eq!((&answer["id"], &answer["error"]["name"]), (&json!(4), &json!("BadFrame")));
 }
 
+#[tokio::test]
+async fn the_schema_can_be_asked_for_without_its_body() {
+    let server = spawn().await.unwrap();
+    let asked = |method| send(&server, method, "/v1/schema", &[], &Value::Null);
+    assert_eq!(asked("HEAD").await, (200, Value::Null));
+    assert_eq!(asked("POST").await.0, 405);
+}
+
 /// Installs an extension, and gives its id and token.
 async fn install(server: &Running, body: Value) -> (String, String) {
     let (status, made) = control(server, "POST", "/extensions", body).await;

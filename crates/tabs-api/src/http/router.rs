@@ -70,7 +70,6 @@ impl TabsApi {
         if head.method == Method::OPTIONS {
             return Ok(preflight());
         }
-        let is_get = head.method == Method::GET;
         if let Some(path) = path.strip_prefix("/v1/control") {
             *operation = "control";
             return self.control(head, path, &read(body).await?).await;
@@ -82,12 +81,14 @@ impl TabsApi {
             return self.replay(head, path, &read(body).await?);
         }
         match path {
-            "/v1/schema" | "/v1/ws" | "/v1/events" if !is_get => {
-                Err(Refusal::MethodNotAllowed("GET"))
-            }
-            "/v1/schema" => {
+            // The host leaves the body of an answer to HEAD away.
+            "/v1/schema" if matches!(head.method, Method::GET | Method::HEAD) => {
                 *operation = "schema";
-                Ok(json_reply(200, &schema::schema(self.version_for(head))))
+                Ok(json_reply(200, &schema::schema(self.version_for(head), self.0.compat)))
+            }
+            "/v1/schema" => Err(Refusal::MethodNotAllowed("GET, HEAD")),
+            "/v1/ws" | "/v1/events" if head.method != Method::GET => {
+                Err(Refusal::MethodNotAllowed("GET"))
             }
             "/v1/ws" => {
                 *operation = "ws";
@@ -110,10 +111,10 @@ impl TabsApi {
                 let context = page(head)?.map_or(Context::Worker, Context::Page);
                 let style = style(head)?;
                 let given = arguments(row, &read(body).await?)?;
-                let asked = Asked { name: row.name, given: &given, style };
                 if opens_port(row.name, &given, style) {
                     return Err(Refusal::NeedsPortOpen);
                 }
+                let asked = Asked { name: row.name, given: &given, style };
                 Ok(call(principal, context, asked).await)
             }
         }

@@ -2,18 +2,19 @@
 
 use serde_json::{Value, json};
 
+use crate::browser::Compat;
 use crate::browser::event::EVENT_NAMES;
 use crate::operation::OPERATIONS;
 use crate::operation::enumeration::{constant_name, enumerations};
 use crate::version::BrowserVersion;
 
 /// The operations, the events and the constants that a browser of this version has, and the version that each item came with, for clients
-/// that look before they call.
-pub(super) fn schema(version: BrowserVersion) -> Value {
+/// that look before they call; bounds are those of the authority that counts.
+pub(super) fn schema(version: BrowserVersion, compat: Compat) -> Value {
     let operations = OPERATIONS.iter().filter(|row| version.has(row.name));
     let events: Vec<_> = EVENT_NAMES.iter().filter(|name| version.has(name)).collect();
     let mut schema = json!({
-        "operations": operations.map(|row| row.describe(version)).collect::<Vec<_>>(),
+        "operations": operations.map(|row| row.describe(version, compat)).collect::<Vec<_>>(),
         "events": events,
         "version": version.0,
         "since": BrowserVersion::table(),
@@ -53,10 +54,10 @@ mod tests {
 
     #[test]
     fn an_old_browser_has_no_words_of_types_that_came_later() {
-        let constants = schema(BrowserVersion::OLDEST)["constants"].clone();
+        let constants = schema(BrowserVersion::OLDEST, Compat::Spec)["constants"].clone();
         let windows = json!({ "WINDOW_ID_NONE": -1, "WINDOW_ID_CURRENT": -2 });
         assert_eq!(constants, json!({ "tabGroups": {}, "tabs": {}, "windows": windows }));
-        let constants = &schema(BrowserVersion::LATEST)["constants"];
+        let constants = &schema(BrowserVersion::LATEST, Compat::Spec)["constants"];
         assert_eq!(constants["tabGroups"]["Color"]["RED"], "red");
         assert_eq!(constants["windows"]["CreateType"]["POPUP"], "popup");
     }

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use triptych_core::kv::RoundTrips;
 
-use crate::browser::{Answer, Browser};
+use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::operation::call::Call;
-use crate::operation::schema::{Parameter, describe};
+use crate::operation::schema::{Check, Parameter, describe};
 use crate::version::BrowserVersion;
 
 /// A function that answers a call.
@@ -90,18 +90,21 @@ impl Operation {
 
     /// The operation as `/v1/schema` shows it to a browser of this version.
     #[must_use]
-    pub fn describe(&self, version: BrowserVersion) -> Value {
+    pub fn describe(&self, version: BrowserVersion, compat: Compat) -> Value {
         let parameters: Vec<_> = self
             .parameters
             .iter()
             .map(|parameter| {
                 let path = format!("{}.{}", self.name, parameter.name);
-                let schema = describe(&parameter.schema, &path, version);
+                let schema = describe(&parameter.schema, &Check { compat, version, path: &path });
                 json!({ "name": parameter.name, "optional": parameter.is_optional, "schema": schema })
             })
             .collect();
         let mut row = json!({ "name": self.name, "doc": self.doc, "signature": self.signature(), "callback": self.takes_callback, "parameters": parameters });
         if let Some(members) = row.as_object_mut() {
+            // Of a question where calls give no promises, which needs a callback.
+            let without = self.is_question.then(|| self.signature_where(false).into());
+            members.extend(without.map(|signature| ("callbackSignature".to_owned(), signature)));
             let since = BrowserVersion::since(self.name);
             members.extend(since.map(|since| ("since".to_owned(), since.into())));
             // With a manifest of version 3, and not before that.

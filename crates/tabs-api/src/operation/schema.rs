@@ -275,11 +275,15 @@ fn missing(property: &Property) -> String {
     format!("Missing required property '{}'.", property.name)
 }
 
-/// A schema as `/v1/schema` shows it, of the parameter at this path of the table of versions.
-pub(super) fn describe(schema: &Schema, path: &str, version: BrowserVersion) -> Value {
+/// A schema as `/v1/schema` shows it, of the parameter at the path of a check, with the bounds that the check has.
+pub(super) fn describe(schema: &Schema, check: &Check<'_>) -> Value {
+    let Check { compat, version, path } = *check;
     match schema {
         Schema::Integer { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        Schema::ClampedAtLeast(least) if compat == Compat::Browser => {
+            json!({ "type": "integer", "minimum": least, "maximum": null })
         }
         Schema::ClampedAtLeast(least) => json!({ "type": "integer", "clampedAtLeast": least }),
         Schema::Word(words) => json!({ "type": "string", "enum": words }),
@@ -287,7 +291,7 @@ pub(super) fn describe(schema: &Schema, path: &str, version: BrowserVersion) -> 
             let here = properties.iter().filter(|property| version.has_member(path, property.name));
             let each = here.map(|property| {
                 let path = format!("{path}.{}", property.name);
-                let mut shown = json!({ "required": property.is_required, "schema": describe(&property.schema, &path, version) });
+                let mut shown = json!({ "required": property.is_required, "schema": describe(&property.schema, &Check { path: &path, ..*check }) });
                 if let (Some(since), Some(members)) =
                     (BrowserVersion::since(&path), shown.as_object_mut())
                 {
@@ -298,14 +302,14 @@ pub(super) fn describe(schema: &Schema, path: &str, version: BrowserVersion) -> 
             json!({ "type": "object", "properties": each.collect::<serde_json::Map<_, _>>() })
         }
         Schema::Array { of, min_items } => {
-            json!({ "type": "array", "items": describe(of, path, version), "minItems": min_items })
+            json!({ "type": "array", "items": describe(of, check), "minItems": min_items })
         }
         Schema::Choice(choices) => {
-            let each = choices.iter().map(|choice| describe(choice, path, version));
+            let each = choices.iter().map(|choice| describe(choice, check));
             json!({ "oneOf": each.collect::<Vec<_>>() })
         }
         Schema::Named(name, schema) => {
-            let mut inner = describe(schema, path, version);
+            let mut inner = describe(schema, check);
             if let Some(members) = inner.as_object_mut() {
                 members.insert("name".into(), (*name).into());
             }
