@@ -5,7 +5,13 @@ const CLOSE = 8;
 const PING = 9;
 const PONG = 10;
 
-/** Opens a socket. Calls `onOpen(socket)`, `onText(text)` for each message, and `onClose(reason)` once. */
+/** Answers that another attempt would get too. */
+const REFUSALS = [400, 401, 403, 404];
+
+/**
+ * Opens a socket. Calls `onOpen(socket)`, `onText(text)` for each message, and `onClose(reason, isRefused)` once: refused is what another
+ * attempt would be too.
+ */
 export function openSocket(options) {
   return globalThis.process?.versions?.node ? openInNode(options) : openInPage(options);
 }
@@ -14,7 +20,7 @@ function openInPage({ url, token, query, onOpen, onText, onClose }) {
   const socket = new WebSocket(`${url}?${new URLSearchParams({ ...query, token })}`);
   socket.onopen = () => onOpen({ send: (text) => socket.send(text), close: () => socket.close() });
   socket.onmessage = ({ data }) => onText(data);
-  socket.onclose = ({ code, reason }) => onClose(reason || `closed with code ${code}`);
+  socket.onclose = ({ code, reason }) => onClose(reason || `closed with code ${code}`, false);
 }
 
 async function openInNode({ url, token, query, onOpen, onText, onClose }) {
@@ -32,14 +38,15 @@ async function openInNode({ url, token, query, onOpen, onText, onClose }) {
     },
   });
   let isOver = false;
-  const over = (reason) => {
-    if (!isOver) onClose(reason);
+  const over = (reason, isRefused = false) => {
+    if (isOver) return;
     isOver = true;
+    onClose(reason, isRefused);
   };
   handshake.on('error', (error) => over(error.message));
   handshake.on('response', (reply) => {
     reply.resume();
-    over(`${target.pathname} answered ${reply.statusCode}`);
+    over(`${target.pathname} answered ${reply.statusCode}`, REFUSALS.includes(reply.statusCode));
   });
   handshake.on('upgrade', (_reply, stream, head) => {
     const send = (opcode, payload) => stream.write(frame(opcode, payload, randomBytes(4)));
