@@ -1,29 +1,58 @@
 // Arguments against their signature, at once and with the browser's own sentences: a call with wrong arguments throws.
 
+import { mark, serializable } from './message.mjs';
+
 /**
- * Finds which parameter each argument is and checks them.
+ * Finds which parameter each argument is and checks them. A question without a callback is one only where promises are given.
  *
- * Returns `{ params, callback }`: one entry a parameter, `null` for what was left out. Throws a TypeError otherwise.
+ * Returns `{ params, callback }`: one entry a parameter as frames carry it, `null` for what was left out. Throws a TypeError otherwise.
  */
-export function checkArguments(operation, given) {
+export function checkArguments(operation, given, givesPromise = true) {
+  const needsCallback = Boolean(operation.callbackSignature) && !givesPromise;
+  const signature = needsCallback ? operation.callbackSignature : operation.signature;
   const refuse = (reason) => {
-    throw new TypeError(`Error in invocation of ${operation.name}(${operation.signature}): ${reason}`);
+    throw new TypeError(`Error in invocation of ${operation.name}(${signature}): ${reason}`);
   };
   const matched = operation.parameters.map(() => undefined);
   const found = assign(operation, given, 0, matched);
-  if (!found) refuse('No matching signature.');
-  operation.parameters.forEach(({ name, schema }, at) => {
+  if (!found || (needsCallback && !found.callback)) refuse('No matching signature.');
+  const params = operation.parameters.map(({ name, schema }, at) => {
     const value = matched[at];
-    if (value === undefined) return;
-    if (schema.type === 'any' && typeof value === 'function') refuse('Could not serialize message.');
+    if (schema.type === 'any') return message(value, refuse);
+    if (value === undefined) return null;
     const fault = faultOf(schema, value);
     if (fault) refuse(`Error at parameter '${name}': ${fault}`);
-  });
-  const params = operation.parameters.map(({ schema }, at) => {
-    const isUndefinedMessage = schema.type === 'any' && matched[at] === undefined;
-    return isUndefinedMessage ? { $js: 'undefined' } : matched[at] ?? null;
+    return carried(schema, value);
   });
   return { params, callback: found.callback };
+}
+
+function message(value, refuse) {
+  if (value === undefined) return mark('undefined');
+  try {
+    return serializable(value);
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+/** A value that fits its schema, as frames carry it. */
+function carried(schema, value) {
+  if (isAbsent(value)) return value;
+  switch (schema.type) {
+    case 'any':
+      return serializable(value);
+    case 'function':
+      return mark('function');
+    case 'array':
+      return value.map((item) => carried(schema.items, item));
+    case 'object': {
+      const members = Object.entries(value);
+      return Object.fromEntries(members.map(([key, member]) => [key, carried(schema.properties[key].schema, member)]));
+    }
+    default:
+      return value;
+  }
 }
 
 const isAbsent = (value) => value === undefined || value === null;
@@ -101,12 +130,25 @@ function faultOf(schema, value) {
     case 'string':
       if (!schema.enum || schema.enum.includes(value)) return undefined;
       return `Value must be one of ${schema.enum.join(', ')}.`;
+    case 'any':
+      return isSerializable(value) ? undefined : 'Value is unserializable.';
     case 'array':
       return faultOfArray(schema, value);
     case 'object':
       return faultOfObject(schema, value);
     default:
       return undefined;
+  }
+}
+
+/** What is within another value is left out instead, where JSON has not what it is. */
+function isSerializable(value) {
+  if (value === undefined || (typeof value === 'number' && !Number.isFinite(value))) return false;
+  try {
+    serializable(value);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -119,12 +161,19 @@ function faultOfArray({ items, minItems }, value) {
   return undefined;
 }
 
+/** The keys in the caller's order, null among them where it must have a value, then what is missing. */
 function faultOfObject({ properties }, value) {
+  const missing = (key) => `Missing required property '${key}'.`;
   for (const [key, member] of Object.entries(value)) {
     if (!Object.hasOwn(properties, key)) return `Unexpected property: '${key}'.`;
-    const fault = isAbsent(member) ? undefined : faultOf(properties[key].schema, member);
+    const { schema, required } = properties[key];
+    if (isAbsent(member)) {
+      if (required) return missing(key);
+      continue;
+    }
+    const fault = faultOf(schema, member);
     if (fault) return `Error at property '${key}': ${fault}`;
   }
-  const missing = Object.keys(properties).find((key) => properties[key].required && isAbsent(value[key]));
-  return missing && `Missing required property '${missing}'.`;
+  const absent = Object.keys(properties).find((key) => properties[key].required && isAbsent(value[key]));
+  return absent && missing(absent);
 }

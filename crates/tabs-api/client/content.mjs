@@ -1,6 +1,7 @@
 // A content script: what runs in a frame of a tab, and what `tabs.connect` and `tabs.sendMessage` reach.
 
 import { Event } from './event.mjs';
+import { serializable } from './message.mjs';
 import { Port } from './port.mjs';
 
 export class ContentScript {
@@ -95,12 +96,14 @@ export class ContentScript {
       if (!isAnswered && this.#isRunning) this.#send({ request, ...frame });
       isAnswered = true;
     };
-    const reply = (value) => say({ type: 'message.reply', value: value ?? null });
+    const reply = (value) => say({ type: 'message.reply', value: serializable(value) });
     const fail = (error) => say({ type: 'message.error', error: error?.message ?? String(error) });
     const answers = this.runtime.onMessage.collect(fail, message, sender, reply);
     if (isAnswered) return;
     const promises = answers.filter((answer) => typeof answer?.then === 'function');
-    for (const promise of promises) promise.then(reply, fail);
+    for (const promise of promises) promise.then(reply).catch(fail);
+    // A listener may have ended its own script.
+    if (!this.#isRunning) return;
     const type = promises.length > 0 || answers.includes(true) ? 'message.later' : 'message.none';
     this.#send({ type, request });
     if (type === 'message.none') isAnswered = true;

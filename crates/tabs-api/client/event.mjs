@@ -3,8 +3,9 @@
 export class Event {
   #listeners = new Set();
 
+  /** The browser passes over what is no function. */
   addListener(listener) {
-    this.#listeners.add(listener);
+    if (typeof listener === 'function') this.#listeners.add(listener);
   }
 
   removeListener(listener) {

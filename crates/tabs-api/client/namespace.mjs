@@ -58,7 +58,7 @@ function makeRuntime(id, manifest) {
 
 /** A promise that the browser itself does not give is made here, of a call with a callback. */
 function call(connection, operation, given, runtime, { isNative, areGiven }) {
-  const { params, callback } = checkArguments(operation, given);
+  const { params, callback } = checkArguments(operation, given, areGiven);
   const style = callback || !isNative ? 'callback' : 'promise';
   const answer = connection.call(operation.name, params, { style });
   if (!callback && areGiven) return answer;

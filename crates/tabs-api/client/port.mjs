@@ -1,6 +1,7 @@
 // A port, the same on both sides of a connection.
 
 import { Event } from './event.mjs';
+import { serializable } from './message.mjs';
 
 export class Port {
   #send;
@@ -19,9 +20,10 @@ export class Port {
     if (sender) this.sender = sender;
   }
 
-  postMessage(message) {
+  postMessage(...given) {
+    if (given.length === 0) throw new TypeError('Insufficient number of arguments.');
     if (!this.#isOpen) throw new Error('Attempting to use a disconnected port object');
-    this.#send({ type: 'port.message', message: serializable(message) });
+    this.#send({ type: 'port.message', message: serializable(given[0]) });
   }
 
   disconnect() {
@@ -45,16 +47,4 @@ export class Port {
     if (error && this.#runtime) this.#runtime.withLastError(error, tell);
     else tell();
   }
-}
-
-/** A message as JSON carries it; what it cannot carry is refused with the browser's words. */
-export function serializable(message) {
-  let text;
-  try {
-    text = JSON.stringify(message);
-  } catch {
-    throw new TypeError('Could not serialize message.');
-  }
-  if (text === undefined && message !== undefined) throw new TypeError('Could not serialize message.');
-  return message ?? null;
 }
