@@ -3,11 +3,24 @@
 import { createBrowser, type Tab } from '../../crates/tabs-api/client/index.mjs';
 
 async function use(): Promise<Tab[]> {
-  const { browser, close } = await createBrowser({ url: 'http://127.0.0.1:7803', token: 'demo-token' });
+  const { browser, close } = await createBrowser({
+    url: 'http://127.0.0.1:7803',
+    token: 'demo-token',
+    context: { type: 'popup', windowId: 1 },
+  });
   browser.tabs.onUpdated.addListener((id: number, change, tab) => console.log(id + 1, change.status, tab.windowId));
   const tab: Tab = await browser.tabs.create({ url: 'https://example.com/' });
   await browser.tabs.update({ pinned: true });
   await browser.tabs.setZoom(1.5);
+  await browser.scripting.executeScript({ target: { tabId: tab.id! }, func: (a: number) => a + 1, args: [1] });
+  await browser.tabs.query({ windowType: 'custom-tab', splitViewId: tab.splitViewId });
+  const moved = await browser.tabs.move([tab.id!], { index: 0 });
+  const [first]: Tab[] = Array.isArray(moved) ? moved : [moved];
+  // @ts-expect-error: one tab alone is given by itself
+  moved.length;
+  console.log(first.index);
+  // @ts-expect-error: a script runs somewhere
+  await browser.scripting.executeScript({ func: () => 1 });
   // @ts-expect-error: an index is a number
   await browser.tabs.move(tab.id!, { index: 'a' });
   // @ts-expect-error: there is no such operation

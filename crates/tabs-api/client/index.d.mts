@@ -44,6 +44,7 @@ export interface Tab {
   pinned: boolean;
   selected: boolean;
   sessionId?: string;
+  splitViewId?: number;
   status?: 'unloaded' | 'loading' | 'complete';
   title?: string;
   url?: string;
@@ -100,21 +101,24 @@ export interface QueryInfo {
   lastFocusedWindow?: boolean;
   muted?: boolean;
   pinned?: boolean;
+  splitViewId?: number;
   status?: 'unloaded' | 'loading' | 'complete';
   title?: string;
   url?: string | string[];
   windowId?: number;
-  windowType?: 'normal' | 'popup' | 'panel' | 'app' | 'devtools';
+  windowType?: 'normal' | 'popup' | 'panel' | 'app' | 'custom-tab' | 'devtools';
 }
 
 export interface Tabs {
   readonly MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: 2;
+  readonly SPLIT_VIEW_ID_NONE: -1;
   readonly TAB_ID_NONE: -1;
   readonly TAB_INDEX_NONE: -1;
   readonly MutedInfoReason: { readonly CAPTURE: 'capture'; readonly EXTENSION: 'extension'; readonly USER: 'user' };
   readonly TabStatus: { readonly COMPLETE: 'complete'; readonly LOADING: 'loading'; readonly UNLOADED: 'unloaded' };
   readonly WindowType: {
     readonly APP: 'app';
+    readonly CUSTOM_TAB: 'custom-tab';
     readonly DEVTOOLS: 'devtools';
     readonly NORMAL: 'normal';
     readonly PANEL: 'panel';
@@ -138,7 +142,8 @@ export interface Tabs {
   group(options: { createProperties?: { windowId?: number }; groupId?: number; tabIds: number | number[] }): Promise<number>;
   highlight(info: { tabs: number | number[]; windowId?: number }): Promise<unknown>;
   move(tabId: number, properties: { index: number; windowId?: number }): Promise<Tab>;
-  move(tabIds: number[], properties: { index: number; windowId?: number }): Promise<Tab[]>;
+  /** One tab alone is given by itself, also where a list asked for it. */
+  move(tabIds: number[], properties: { index: number; windowId?: number }): Promise<Tab | Tab[]>;
   query(info: QueryInfo): Promise<Tab[]>;
   reload(tabId?: number, properties?: { bypassCache?: boolean }): Promise<void>;
   remove(tabIds: number | number[]): Promise<void>;
@@ -164,6 +169,36 @@ export interface Tabs {
   >;
 }
 
+export interface InjectionTarget {
+  tabId: number;
+  allFrames?: boolean;
+  documentIds?: string[];
+  frameIds?: number[];
+}
+
+/** Code that runs in a page: a function or files. Simulated pages run none. */
+export interface ScriptInjection {
+  target: InjectionTarget;
+  func?: (...args: any[]) => unknown;
+  args?: unknown[];
+  files?: string[];
+  injectImmediately?: boolean;
+  world?: 'ISOLATED' | 'MAIN';
+}
+
+export interface CSSInjection {
+  target: InjectionTarget;
+  css?: string;
+  files?: string[];
+  origin?: 'AUTHOR' | 'USER';
+}
+
+export interface Scripting {
+  executeScript(injection: ScriptInjection): Promise<{ documentId: string; frameId: number; result?: any }[]>;
+  insertCSS(injection: CSSInjection): Promise<void>;
+  removeCSS(injection: CSSInjection): Promise<void>;
+}
+
 export interface Runtime {
   readonly id: string;
   readonly lastError: { message: string } | undefined;
@@ -177,6 +212,7 @@ export interface Browser {
   readonly windows: any;
   readonly tabGroups: any;
   readonly sessions: any;
+  readonly scripting: Scripting;
   readonly runtime: Runtime;
 }
 
