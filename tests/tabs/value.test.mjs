@@ -37,6 +37,8 @@ after(async () => {
   await profile?.remove();
 });
 
+const nested = (depth) => (depth === 0 ? [] : [nested(depth - 1)]);
+
 const heardOf = async (message) => (await browser.tabs.sendMessage(tabId, message)).heard;
 
 test('data that looks like a mark arrives as it is', async () => {
@@ -73,8 +75,10 @@ test('half of a surrogate pair arrives as the replacement character, and is one 
 });
 
 test('lists within lists arrive to the depth that the service takes', async () => {
-  const nested = (depth) => (depth === 0 ? [] : [nested(depth - 1)]);
-  assert.deepEqual(await heardOf(nested(200)), nested(200));
+  assert.deepEqual(await heardOf(nested(480)), nested(480));
+  const tooDeep = { name: 'TypeError', message: /Could not serialize message: the service takes lists and objects of 490 levels\.$/ };
+  assert.throws(() => browser.tabs.sendMessage(tabId, nested(490)), tooDeep);
+  assert.throws(() => browser.tabs.connect(tabId).postMessage(nested(1000)), tooDeep);
 });
 
 test('what JSON cannot carry throws in the words of the browser', async () => {
@@ -98,8 +102,9 @@ test('an answer that JSON cannot carry is an error of its sender', async () => {
     if (message === 'later') return Promise.resolve(1n);
     const circle = [];
     circle.push(circle);
-    return reply(message === 'circle' ? circle : () => 1);
+    return reply({ circle, deep: nested(490), function: () => 1 }[message]);
   });
+  await assert.rejects(browser.tabs.sendMessage(other.id, 'deep'), /the service takes lists and objects of 490 levels/);
   for (const message of ['circle', 'function', 'later']) {
     await assert.rejects(browser.tabs.sendMessage(other.id, message), { message: 'Could not serialize message.' });
   }

@@ -2,11 +2,14 @@
 
 /** The bytes that the service takes in one frame. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+/** The levels of lists and objects within each other that it takes in one, without those around its message. */
+const DEPTH_MAX = 490;
 /** What a frame has around its message, at the most: addresses and ids. */
 const ENVELOPE_BYTES_MAX = 64 * 1024;
 
 const UNSERIALIZABLE = 'Could not serialize message.';
 const TOO_LONG = 'Message length exceeded maximum allowed length.';
+const TOO_DEEP = `Could not serialize message: the service takes lists and objects of ${DEPTH_MAX} levels.`;
 
 /** Marks a value that JSON has not, as `undefined` or `function`. */
 export const mark = (name) => ({ $js: name });
@@ -41,8 +44,10 @@ const isLonger = (text, bytes) => text.length * 3 > bytes && new TextEncoder().e
 const IS_MARK = /^\$+js$/;
 
 /** JSON whose own members of a mark's name cannot be taken for one: each has one more `$` in front. */
-function escaped(value) {
-  if (Array.isArray(value)) return value.map(escaped);
+function escaped(value, depth = 1) {
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [IS_MARK.test(key) ? `$${key}` : key, escaped(member)]));
+  if (depth > DEPTH_MAX) throw new TypeError(TOO_DEEP);
+  const within = (member) => escaped(member, depth + 1);
+  if (Array.isArray(value)) return value.map(within);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [IS_MARK.test(key) ? `$${key}` : key, within(member)]));
 }
