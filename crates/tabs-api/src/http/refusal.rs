@@ -29,7 +29,9 @@ pub(super) enum Refusal {
     BodyTooLarge(usize),
     #[error("the request body cannot be read: {0}")]
     BadBody(String),
-    #[error("{}", super::request::PORT_OPEN)]
+    #[error(
+        "a port belongs to a WebSocket: open it with a frame of the type port.open, which names it"
+    )]
     NeedsPortOpen,
     #[error("this path speaks WebSocket, and the request does not: {0}")]
     NotWebSocket(String),

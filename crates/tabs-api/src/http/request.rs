@@ -62,9 +62,6 @@ pub(super) fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<JsValue>, R
 
 /// The operation that opens a port, which only a frame of its own type does.
 pub(super) const PORT_OPENER: &str = "tabs.connect";
-/// The way to a port, for whoever calls the operation.
-pub(super) const PORT_OPEN: &str =
-    "a port belongs to a WebSocket: open it with a frame of the type port.open, which names it";
 
 /// True for a call that would open a port with nobody to hear what comes through it. Wrong arguments are told as those of any call.
 pub(super) fn opens_port(name: &str, given: &[JsValue], style: Style) -> bool {

@@ -13,7 +13,8 @@ use tokio::io::AsyncReadExt;
 use triptych_core::host::Stopping;
 
 use super::profile::{Listener, ScriptAction, script_of};
-use super::request::{PORT_OPEN, PORT_OPENER, opens_port};
+use super::refusal::Refusal;
+use super::request::{PORT_OPENER, opens_port};
 use crate::browser::messaging::ScriptReply;
 use crate::id::{RequestId, TabId, WindowId};
 use crate::js_value::JsValue;
@@ -213,7 +214,8 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
     match (frame.kind.as_deref(), frame.method, frame.port) {
         (None | Some("call"), Some(method), _) => {
             if opens_port(&method, &given, style) {
-                return listener.refuse(&frame.id, "BadFrame", PORT_OPEN);
+                let reason = Refusal::NeedsPortOpen.to_string();
+                return listener.refuse(&frame.id, "BadFrame", &reason);
             }
             listener.call(&frame.id, &caller, Asked { name: &method, given: &given, style });
         }
