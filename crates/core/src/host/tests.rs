@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -54,7 +56,7 @@ impl hyper::service::Service<Request<Body>> for Probe {
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
-    fn call(&self, request: Request<Body>) -> Self::Future {
+    fn call(&self, mut request: Request<Body>) -> Self::Future {
         let probe = self.clone();
         Box::pin(async move {
             probe.calls.fetch_add(1, Ordering::SeqCst);
@@ -71,6 +73,20 @@ impl hyper::service::Service<Request<Body>> for Probe {
                     Err(BodyError::TimedOut) => (408, "timed out".into()),
                     Err(BodyError::Broken(_)) => (400, "broken".into()),
                 },
+                "/upgrade" => {
+                    let upgrade = request.extensions_mut().remove::<OnUpgrade>().unwrap();
+                    tokio::spawn(async move {
+                        let mut other = TokioIo::new(upgrade.await.unwrap());
+                        probe.started.notify_one();
+                        // It ends with its client.
+                        other.read_to_end(&mut Vec::new()).await.unwrap();
+                    });
+                    let mut response = Response::new(ReplyBody::empty());
+                    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+                    let field = (header::CONNECTION, HeaderValue::from_static("upgrade"));
+                    response.headers_mut().extend([field]);
+                    return Ok(response);
+                }
                 "/refuse" => (403, "not read".into()),
                 "/echo" => (400, "told s3cret back".into()),
                 "/endless" => {
@@ -443,6 +459,28 @@ async fn requests_beyond_the_connections_that_are_served_are_told_to_come_again(
     assert!(read_all(&mut first).await.ends_with("waited"));
     let head = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     // The server may see the end of the first one a moment after its client does.
+    let served = async { while !exchange(&server, head).await.ends_with("hello") {} };
+    tokio::time::timeout(PATIENCE, served).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_speaks_something_else_has_its_place_until_it_ends() {
+    let mut config = Config::default();
+    config.limits.connections_max = 1;
+    let (server, probe) = start(config).await;
+    let mut first = TcpStream::connect(server.address).await.unwrap();
+    let head =
+        b"GET /upgrade HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: probe\r\n\r\n";
+    first.write_all(head).await.unwrap();
+    assert_eq!(status(&read_until(&mut first, "\r\n\r\n").await), 101);
+    probe.started.notified().await;
+    let head = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert_eq!(status(&exchange(&server, head).await), 503);
+    let asked = control("GET", "/_ops/metrics", "Host: localhost\r\n", "");
+    let metrics = exchange(&server, &asked).await;
+    assert!(metrics.contains("\nhttp_connections 2\n"), "{metrics}");
+    drop(first);
+    // The server may see its end a moment after its client does.
     let served = async { while !exchange(&server, head).await.ends_with("hello") {} };
     tokio::time::timeout(PATIENCE, served).await.unwrap();
 }

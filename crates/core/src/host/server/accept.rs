@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 use super::answer_pace::{PacedWrites, StreamPace};
-use super::place::{Place, Places};
+use super::place::{OpenConnection, Places};
 use super::shutdown;
 use super::state::{Config, ServerState};
 use super::{HostedService, Peer};
@@ -62,9 +62,8 @@ pub async fn serve<S: HostedService>(
             Ok((stream, address)) => {
                 let (server, open) = (Arc::clone(&server), open.clone());
                 tokio::spawn(async move {
-                    server.metrics.connected(1);
-                    connection(&server, stream, address, place).await;
-                    server.metrics.connected(-1);
+                    let held = OpenConnection::new(place, server.metrics.clone());
+                    connection(&server, stream, address, held).await;
                     drop(open);
                 });
             }
@@ -88,7 +87,7 @@ async fn connection<S: HostedService>(
     server: &Arc<ServerState<S>>,
     stream: TcpStream,
     address: SocketAddr,
-    place: Place,
+    held: OpenConnection,
 ) {
     // Small answers must not wait for the acknowledgement of earlier ones.
     let _ = stream.set_nodelay(true);
@@ -97,7 +96,7 @@ async fn connection<S: HostedService>(
         let accept = tokio_rustls::TlsAcceptor::from(Arc::clone(tls)).accept(stream);
         if let Some(Ok(stream)) = server.in_time(accept).await {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            speak(server, stream, Peer { address, tls: true }, place, http2).await;
+            speak(server, stream, Peer { address, tls: true }, held, http2).await;
         }
         return;
     }
@@ -108,12 +107,17 @@ async fn connection<S: HostedService>(
     };
     // A method of HTTP/1 that begins like this does not exist; the preface of HTTP/2 does.
     let http2 = first.get(..read) == Some(b"PRI");
-    speak(server, stream, Peer { address, tls: false }, place, http2).await;
+    speak(server, stream, Peer { address, tls: false }, held, http2).await;
 }
 
 /// Answers the requests of a connection, in the version of HTTP that it speaks.
-async fn speak<S, IO>(server: &Arc<ServerState<S>>, io: IO, peer: Peer, place: Place, http2: bool)
-where
+async fn speak<S, IO>(
+    server: &Arc<ServerState<S>>,
+    io: IO,
+    peer: Peer,
+    held: OpenConnection,
+    http2: bool,
+) where
     S: HostedService,
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -122,22 +126,23 @@ where
     let address: Arc<str> = peer.address.to_string().into();
     let pace = Arc::new(StreamPace::default());
     let noted = Arc::clone(&pace);
-    let head_ms_max = match place.is_beyond() {
+    let head_ms_max = match held.place().is_beyond() {
         true => server.limits.head_ms_max.min(BEYOND_HEAD_MS_MAX),
         false => server.limits.head_ms_max,
     };
-    let place = Arc::new(place);
+    let held = Arc::new(held);
+    let connection = Arc::clone(&held);
     let service = service_fn(move |request| {
         let (server, address) = (Arc::clone(&shared), Arc::clone(&address));
-        let (noted, place) = (Arc::clone(&noted), Arc::clone(&place));
+        let (noted, held) = (Arc::clone(&noted), Arc::clone(&held));
         async move {
-            let answer = server.answer(request, peer, &place, &address).await;
+            let answer = server.answer(request, peer, held.place(), &address).await;
             let answer = if http2 { answer.map(|body| noted.note(body)) } else { answer };
             Ok::<_, Infallible>(answer)
         }
     });
     let timeouts = server.answer_timeouts();
-    let io = TokioIo::new(PacedWrites::new(io, timeouts));
+    let io = TokioIo::new(PacedWrites::new(io, timeouts, connection));
     let ended = if http2 {
         let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
         builder

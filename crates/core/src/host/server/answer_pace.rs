@@ -15,6 +15,7 @@ use http_body::SizeHint;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use super::place::OpenConnection;
 use super::{FramePoll, ReplyBody};
 use crate::host::BoxError;
 
@@ -32,6 +33,9 @@ pub(super) struct AnswerTimeouts {
 /// A connection whose writes fail once its client does not read.
 pub(super) struct PacedWrites<IO> {
     io: IO,
+    /// Goes where the socket goes: behind an upgrade nothing else of the connection is left.
+    #[expect(dead_code, reason = "it is held")]
+    connection: Arc<OpenConnection>,
     timeouts: AnswerTimeouts,
     /// Bytes that were taken since the client last sent something, which is since its last request.
     taken: u64,
@@ -41,8 +45,12 @@ pub(super) struct PacedWrites<IO> {
 }
 
 impl<IO> PacedWrites<IO> {
-    pub(super) const fn new(io: IO, timeouts: AnswerTimeouts) -> Self {
-        Self { io, timeouts, taken: 0, waited: Duration::ZERO, waiting: None }
+    pub(super) const fn new(
+        io: IO,
+        timeouts: AnswerTimeouts,
+        connection: Arc<OpenConnection>,
+    ) -> Self {
+        Self { io, connection, timeouts, taken: 0, waited: Duration::ZERO, waiting: None }
     }
 
     fn paced<T>(

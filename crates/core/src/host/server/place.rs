@@ -5,6 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::host::ops::Metrics;
+
 /// The share of the connections that are served which may be open beyond them, to be told so.
 const BEYOND_SHARE: usize = 4;
 /// The least number of those.
@@ -30,7 +32,7 @@ pub(super) struct Places {
     beyond: Arc<Semaphore>,
 }
 
-/// The place of one connection, which ends with it.
+/// The place of one connection, which ends with its socket.
 pub(super) struct Place {
     served: Arc<Semaphore>,
     /// The permit among those that are served, once there is one; else that among those beyond.
@@ -40,6 +42,31 @@ pub(super) struct Place {
 enum Held {
     Served(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit),
     Beyond(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit),
+}
+
+/// A connection for as long as its socket is open, also once it speaks something else than HTTP: its place, and its part of the count of those
+/// that are open.
+pub(super) struct OpenConnection {
+    place: Place,
+    metrics: Metrics,
+}
+
+impl OpenConnection {
+    /// One that has this place, and counts from now on.
+    pub(super) fn new(place: Place, metrics: Metrics) -> Self {
+        metrics.connected(1);
+        Self { place, metrics }
+    }
+
+    pub(super) const fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.metrics.connected(-1);
+    }
 }
 
 impl Places {
