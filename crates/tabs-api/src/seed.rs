@@ -92,7 +92,7 @@ pub struct Seed {
     pub browser_version: Option<BrowserVersion>,
 }
 
-/// The reason for which a seed cannot be used.
+/// The reason for which a seed, or what else a service is built from, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// It is not JSON of the right shape.
@@ -115,6 +115,16 @@ pub enum SeedError {
     /// A token that no header can carry.
     #[error("a token has one or more letters, digits or signs of ASCII, and no space at its ends")]
     Token,
+    /// A token of the control side that no header can carry.
+    #[error(
+        "the control token cannot be sent: it has one or more letters, digits or signs of ASCII, and no space at its ends"
+    )]
+    ControlToken,
+    /// A text that no browser sends as the origin of a page.
+    #[error(
+        "{0:?} is no origin of web pages: that is a scheme and a host, and a port unless it is the scheme's own, with nothing behind them, as in https://app.example or http://localhost:3000"
+    )]
+    Origin(String),
     /// Two extensions of one id.
     #[error("two extensions have the id {0}: the same id or key is given twice")]
     DuplicateId(String),
@@ -308,6 +318,12 @@ fn call(
     Ok(serde_json::to_value(session.apply(now, &caller, &command)?)?)
 }
 
+/// True for a token that a header can carry. A client that sends none, or an empty one, would speak for whoever had another.
+pub(crate) fn is_sendable(token: &str) -> bool {
+    let are_signs = token.bytes().all(|sign| sign.is_ascii_graphic() || sign == b' ');
+    !token.is_empty() && are_signs && token.trim() == token
+}
+
 impl Install {
     /// The extension itself. `index` is for the error alone.
     ///
@@ -316,12 +332,7 @@ impl Install {
     pub fn extension(&self, index: usize) -> Result<Extension, SeedError> {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { index, reason })?;
-        // A client that sends no token, or an empty one, would speak for it.
-        let is_sendable = |token: &String| {
-            let are_signs = token.bytes().all(|sign| sign.is_ascii_graphic() || sign == b' ');
-            !token.is_empty() && are_signs && token.trim() == token
-        };
-        if !self.token.as_ref().is_none_or(is_sendable) {
+        if !self.token.as_deref().is_none_or(is_sendable) {
             return Err(SeedError::Token);
         }
         let extension = Extension::new(self.id()?, &manifest, self.allow_file_access);

@@ -10,10 +10,10 @@ use super::fetch::FetchLimits;
 use super::origin_policy::OriginPolicy;
 use super::refusal::Refusal;
 use super::sharing::{Sharing, keep_alive};
-use super::{Inner, TabsApi};
+use super::{Inner, TabsApi, drawn_token};
 use crate::browser::Compat;
 use crate::engine::allowed_hosts::AllowedHosts;
-use crate::seed::{Seed, SeedError};
+use crate::seed::{Seed, SeedError, is_sendable};
 use crate::version::BrowserVersion;
 
 /// The parts that a [`TabsApi`] is built from.
@@ -142,16 +142,26 @@ impl Builder {
     /// The service.
     ///
     /// # Errors
-    /// [`SeedError`] if the seed cannot be used.
+    /// [`SeedError`] if the seed, an origin or the control token cannot be used.
     pub fn build(mut self) -> Result<TabsApi, SeedError> {
+        self.origin_policy.check_origins()?;
+        if !self.control_token.as_deref().is_none_or(is_sendable) {
+            return Err(SeedError::ControlToken);
+        }
         let shared = self.store.clone().filter(|store| !store.is_local());
         let sharing = shared.map(|store| Sharing::new(store, &self.place, &mut *self.ids));
+        let ids = SharedIds::new(self.ids);
+        // Drawn once, so that they stay good as long as this service runs.
+        self.seed.assign_ids()?;
+        for install in &mut self.seed.extensions {
+            install.token.get_or_insert_with(|| drawn_token(&ids));
+        }
         let api = TabsApi(Arc::new(Inner {
             clock: self.clock,
             compat: self.compat,
             origin_policy: self.origin_policy,
             control_token: self.control_token,
-            ids: SharedIds::new(self.ids),
+            ids,
             seed: self.seed,
             browser_version: self.browser_version,
             profiles: RwLock::default(),

@@ -60,6 +60,7 @@ struct Inner {
     origin_policy: OriginPolicy,
     control_token: Option<String>,
     ids: SharedIds,
+    /// The seed file, whose extensions all have their ids and tokens.
     seed: Seed,
     /// The version of profiles that name none.
     browser_version: Option<BrowserVersion>,
@@ -96,12 +97,16 @@ impl TabsApi {
         self.0.tokens.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new token: 32 random bytes as hex.
     fn new_token(&self) -> String {
-        let mut bytes = [0; 32];
-        self.0.ids.clone().fill(&mut bytes);
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        drawn_token(&self.0.ids)
     }
+}
+
+/// A new token: 32 random bytes as hex.
+fn drawn_token(ids: &SharedIds) -> String {
+    let mut bytes = [0; 32];
+    ids.clone().fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl std::fmt::Debug for TabsApi {

@@ -3,8 +3,10 @@
 use http::request::Parts as Head;
 use http::{HeaderMap, HeaderValue, header};
 use triptych_core::host::is_own_name;
+use url::Url;
 
 use super::refusal::Refusal;
+use crate::seed::SeedError;
 
 /// The names and origins that requests may carry.
 #[derive(Debug, Default)]
@@ -13,7 +15,29 @@ pub(super) struct OriginPolicy {
     pub(super) origins: Vec<String>,
 }
 
+/// The origin that browsers send for pages that have none.
+const NO_ORIGIN: &str = "null";
+
+/// True for an origin as browsers send it. Addresses, parts of them, and other spellings would never be met.
+fn is_origin(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else { return text == NO_ORIGIN };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let origin = url.host_str().map(|host| format!("{}://{host}{port}", url.scheme()));
+    origin.as_deref() == Some(text)
+}
+
 impl OriginPolicy {
+    /// Refuses what no browser sends.
+    ///
+    /// # Errors
+    /// `Origin`.
+    pub(super) fn check_origins(&self) -> Result<(), SeedError> {
+        match self.origins.iter().find(|text| !is_origin(text)) {
+            Some(text) => Err(SeedError::Origin(text.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses foreign host names always, and web pages of every origin that is not allowed.
     pub(super) fn check(&self, head: &Head) -> Result<(), Refusal> {
         let host = text(&head.headers, header::HOST)
@@ -62,6 +86,38 @@ mod tests {
             request = request.header(*name, *value);
         }
         policy.check(&request.body(()).unwrap().into_parts().0)
+    }
+
+    #[test]
+    fn an_origin_is_what_a_browser_sends_and_nothing_else_is_taken_for_one() {
+        let refused = |text: &str| {
+            let policy = OriginPolicy { origins: vec![text.into()], ..OriginPolicy::default() };
+            policy.check_origins().is_err()
+        };
+        for good in [
+            "https://app.example",
+            "http://localhost:3000",
+            "http://[::1]:8080",
+            "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+            "null",
+        ] {
+            assert!(!refused(good), "{good}");
+        }
+        for bad in [
+            "",
+            "foo",
+            "*",
+            "app.example",
+            "localhost:3000",
+            "https://app.example/",
+            "https://app.example/path",
+            "https://App.example",
+            "https://app.example:443",
+            "https://user@app.example",
+            "data:text/html,x",
+        ] {
+            assert!(refused(bad), "{bad}");
+        }
     }
 
     #[test]
