@@ -94,14 +94,23 @@ fn number<N: FromStr>(
     read.transpose()
 }
 
-/// The position at which a client goes on: the query says it, or the header that event sources send by themselves.
+/// The position at which a client goes on: that of the header which event sources send by themselves when they come back, else that of the query, which
+/// stays as it was at first.
 pub(super) fn since(head: &Head) -> Result<Since, Refusal> {
-    // An event source sends what it was given last, which may be another server's: it is told what it missed, not refused.
-    let last = head.headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    let last = last.and_then(|text| text.parse().ok());
     let seq = number(head, "since", "the seq of an event, a whole number")?;
     let session = number(head, "session", "the session that the first frame named, a number")?;
-    Ok(Since { seq: seq.or(last), session })
+    let last = head.headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    // An event source sends what it was given last, which may be another server's: it is told what it missed, not refused.
+    Ok(last.and_then(last_event).unwrap_or(Since { seq, session }))
+}
+
+/// The position that the id of an event names: with its session, or without one that of this run of the service.
+fn last_event(id: &str) -> Option<Since> {
+    let (session, seq) = match id.split_once('-') {
+        Some((session, seq)) => (Some(session.parse().ok()?), seq),
+        None => (None, id),
+    };
+    Some(Since { seq: Some(seq.parse().ok()?), session })
 }
 
 /// The tab of the extension page that a request comes from, where it names one.

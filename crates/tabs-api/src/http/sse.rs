@@ -37,7 +37,7 @@ async fn next(
 ) -> Option<(Bytes, Listener)> {
     if first {
         // The client learns at once that it is connected, and from where on it hears.
-        let start = format!("id: {}\n: listening\n\n", listener.position());
+        let start = format!("id: {}\n: listening\n\n", event_id(&listener, listener.position()));
         return Some((start.into(), listener));
     }
     loop {
@@ -47,7 +47,7 @@ async fn next(
             text.push_str(&frame);
             text.push('\n');
             if let Some(seq) = seq_of(&frame) {
-                text.push_str(&format!("id: {seq}\n"));
+                text.push_str(&format!("id: {}\n", event_id(&listener, seq)));
             }
             text.push('\n');
         }
@@ -63,6 +63,11 @@ async fn next(
             () = tokio::time::sleep(COMMENT) => return Some((Bytes::from_static(b":\n\n"), listener)),
         }
     }
+}
+
+/// The name of a position, which the client sends when it comes back: with the run of the service that it is of.
+fn event_id(listener: &Listener, seq: u64) -> String {
+    format!("{}-{seq}", listener.session)
 }
 
 /// The position of a frame in the log. It is the last `seq` of the frame, as frames are written by this server alone.
