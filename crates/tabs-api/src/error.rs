@@ -306,6 +306,9 @@ pub enum Error {
     /// A call for something that cannot be done here.
     #[error("{0}")]
     Unsupported(String),
+    /// A call that the browser does not answer any more, and why.
+    #[error("{0}")]
+    Unanswered(&'static str),
     /// The state could not be kept.
     #[error("the browser's state could not be stored")]
     Store(#[from] StoreError),
@@ -334,7 +337,7 @@ impl Coded for Error {
             }
             Self::NoSuchOperation(_) => Row::of(404, "TypeError"),
             Self::Unsupported(_) => Row::of(501, "Unsupported"),
-            Self::Store(_) => Row::of(503, "Unavailable"),
+            Self::Unanswered(_) | Self::Store(_) => Row::of(503, "Unavailable"),
             _ => Row::of(422, "Error"),
         }
     }

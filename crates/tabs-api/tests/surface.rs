@@ -480,6 +480,177 @@ async fn an_extension_that_is_installed_anew_sees_no_more_of_the_past_than_it_ma
     let (_, token) = install(&server, json!({ "manifest": of(json!([])), "id": id })).await;
     let mut socket = open(&server, &token, Some(0)).await;
     assert_eq!(next(&mut socket).await["type"], "hello");
-    let created = next(&mut socket).await;
-    assert!(is_created(&created) && created["args"][0].get("pendingUrl").is_none(), "{created}");
+    // What was told to the one before is not for it at all.
+    let lagged = next(&mut socket).await;
+    assert_eq!(
+        (&lagged["type"], lagged["missed"].as_u64()),
+        (&json!("lagged"), lagged["seq"].as_u64())
+    );
+    call(&server, "tabs.create", json!([{ "url": "http://b.test/" }])).await;
+    let created = next_event(&mut socket, "tabs.onCreated").await;
+    assert!(created["args"][0].get("pendingUrl").is_none(), "{created}");
+}
+
+/// The next event of a name.
+async fn next_event(socket: &mut Socket, name: &str) -> Value {
+    loop {
+        let frame = next(socket).await;
+        if frame["name"] == name {
+            return frame;
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_comes_later_or_may_more_later_hears_no_more_of_what_was_before() {
+    let server = spawn().await.unwrap();
+    let manifest = json!({ "name": "a", "permissions": ["activeTab"], "action": {} });
+    let (id, token) = install(&server, json!({ "manifest": manifest })).await;
+    let since = call(&server, "tabs.query", json!([{}])).await["seq"].as_u64();
+    let tab = call(&server, "tabs.create", json!([{ "url": "http://a.test/secret" }])).await;
+    let tab = tab["result"]["id"].clone();
+    let mut all = open(&server, TOKEN, since).await;
+    while next_event(&mut all, "tabs.onUpdated").await["args"][1]["status"] != "complete" {}
+    let invoke = json!({ "type": "invoke", "extensionId": id, "tabId": tab });
+    assert_eq!(control(&server, "POST", "", invoke).await.0, 200);
+    let bearer = format!("Bearer {token}");
+    let fields = [("authorization", &*bearer)];
+    let (_, got) = send(&server, "POST", "/v1/tabs/get", &fields, &json!([tab])).await;
+    assert_eq!(got["result"]["url"], "http://a.test/secret", "it may see it by now");
+    let manifest = json!({ "name": "late", "permissions": ["tabs"] });
+    let (_, late) = install(&server, json!({ "manifest": manifest })).await;
+    call(&server, "tabs.update", json!([tab, { "pinned": true }])).await;
+    let mut socket = open(&server, &token, since).await;
+    loop {
+        let frame = next(&mut socket).await;
+        let text = frame.to_string();
+        if frame["args"][1]["pinned"] == true {
+            assert!(text.contains("secret"), "{text}");
+            break;
+        }
+        assert!(!text.contains("secret"), "{text}");
+    }
+    let mut socket = open(&server, &late, since).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    assert_eq!(next(&mut socket).await["type"], "lagged");
+    assert_eq!(next(&mut socket).await["args"][1], json!({ "pinned": true }));
+}
+
+/// A tab that is loaded in the background, whose language is waited for.
+async fn waiting_tab(server: &Running, token: &str) -> Value {
+    let since = call(server, "tabs.query", json!([{}])).await["seq"].as_u64();
+    let bearer = format!("Bearer {token}");
+    let fields = [("authorization", &*bearer)];
+    let create = json!([{ "url": "http://a.test/", "active": false }]);
+    let (_, made) = send(server, "POST", "/v1/tabs/create", &fields, &create).await;
+    let mut socket = open(server, token, since.filter(|_| token == TOKEN).or(Some(0))).await;
+    while next_event(&mut socket, "tabs.onUpdated").await["args"][1]["status"] != "complete" {}
+    made["result"]["id"].clone()
+}
+
+#[tokio::test]
+async fn nothing_waits_for_a_browser_that_was_reset() {
+    let server = spawn().await.unwrap();
+    let tab = waiting_tab(&server, TOKEN).await;
+    let mut socket = open(&server, TOKEN, None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    say(&mut socket, json!({ "id": "a", "type": "attach", "tabId": tab, "frameId": 0 })).await;
+    let endpoint = next(&mut socket).await["result"]["endpoint"].clone();
+    say(&mut socket, json!({ "type": "port.open", "port": "c1", "params": [tab] })).await;
+    assert_eq!(next(&mut socket).await["type"], "port.open");
+    let waits = json!({ "id": "w", "method": "tabs.detectLanguage", "params": [tab] });
+    say(&mut socket, waits).await;
+    let bearer = format!("Bearer {TOKEN}");
+    let fields = [("authorization", &*bearer)];
+    let arguments = json!([tab]);
+    let posted = send(&server, "POST", "/v1/tabs/detectLanguage", &fields, &arguments);
+    let reset = async {
+        // Both calls have begun once one that came after them is answered.
+        say(&mut socket, json!({ "id": "q", "method": "tabs.query", "params": [{}] })).await;
+        while next(&mut socket).await["id"] != "q" {}
+        let path = "/profiles/default/reset";
+        let mut frames = Vec::new();
+        // The call by POST may come behind a reset, and find no tab: then it was none that waited.
+        assert_eq!(control(&server, "POST", path, json!({})).await.0, 200);
+        while frames.last().is_none_or(|frame: &Value| frame["type"] != "reset") {
+            frames.push(next(&mut socket).await);
+        }
+        frames
+    };
+    let ((_, posted), frames) = tokio::join!(posted, reset);
+    let reason = "the browser was reset before it answered";
+    let message = posted["error"]["message"].as_str().unwrap();
+    assert!(message == reason || message.starts_with("No tab with id"), "{posted}");
+    let called = frames.iter().find(|frame| frame["id"] == "w").unwrap();
+    assert_eq!(called["error"]["message"], reason);
+    let closed = frames.iter().find(|frame| frame["type"] == "port.close").unwrap();
+    assert_eq!((&closed["port"], &closed["error"]), (&json!("c1"), &json!(reason)));
+    let gone = frames.iter().find(|frame| frame["type"] == "script.gone").unwrap();
+    assert_eq!(gone["endpoint"], endpoint);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_is_answered_as_its_profile_is_removed() {
+    let server = spawn().await.unwrap();
+    let manifest = json!({ "name": "o", "host_permissions": ["<all_urls>"] });
+    let profile =
+        json!({ "name": "other", "extensions": [{ "token": "other", "manifest": manifest }] });
+    assert_eq!(control(&server, "POST", "/profiles", profile).await.0, 201);
+    let tab = waiting_tab(&server, "other").await;
+    let mut socket = open(&server, "other", None).await;
+    assert_eq!(next(&mut socket).await["type"], "hello");
+    say(&mut socket, json!({ "id": "w", "method": "tabs.detectLanguage", "params": [tab] })).await;
+    say(&mut socket, json!({ "id": "q", "method": "tabs.query", "params": [{}] })).await;
+    while next(&mut socket).await["id"] != "q" {}
+    let fields = [("authorization", "Bearer other")];
+    let arguments = json!([tab]);
+    let posted = send(&server, "POST", "/v1/tabs/detectLanguage", &fields, &arguments);
+    let removed = control(&server, "DELETE", "/profiles/other", json!({}));
+    let ((_, posted), removed) = tokio::join!(posted, removed);
+    assert_eq!(removed.0, 200);
+    // One that came behind the removal has no token that is good.
+    let message = posted["error"]["message"].as_str().unwrap();
+    let reason = "the profile was removed before the browser answered";
+    assert!(message == reason || posted["error"]["name"] == "Unauthorized", "{posted}");
+    let answered = next(&mut socket).await;
+    assert_eq!((&answered["id"], &answered["error"]["message"]), (&json!("w"), &json!(reason)));
+}
+
+/// The beginning of the stream of events behind an id, up to a text.
+async fn stream_until(server: &Running, last: &str, until: &str) -> String {
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let request = Request::get(format!("/v1/events?token={TOKEN}&since=0"))
+        .header("host", "localhost")
+        .header("last-event-id", last)
+        .body(Full::<bytes::Bytes>::default())
+        .unwrap();
+    let mut body = sender.send_request(request).await.unwrap().into_body();
+    let mut text = String::new();
+    while !text.contains(until) {
+        let frame = tokio::time::timeout(std::time::Duration::from_secs(60), body.frame());
+        let frame = frame.await.expect("a piece comes").unwrap().unwrap();
+        text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+    }
+    text
+}
+
+#[tokio::test]
+async fn an_event_source_goes_on_where_it_was_and_is_told_where_that_is_of_another_run() {
+    let server = spawn().await.unwrap();
+    call(&server, "tabs.create", json!([{ "active": false }])).await;
+    call(&server, "tabs.create", json!([{ "active": false }])).await;
+    // What the query says is where it began, and the header where it is.
+    let text = stream_until(&server, "1", "tabs.onCreated").await;
+    let id = text.strip_prefix("id: ").unwrap().lines().next().unwrap();
+    let (session, seq) = id.split_once('-').unwrap();
+    assert_eq!(seq, "1");
+    assert!(!text.contains("\"seq\":1}"), "{text}");
+    let text = stream_until(&server, id, "tabs.onCreated").await;
+    assert!(text.starts_with(&format!("id: {id}\n")) && !text.contains("reset"), "{text}");
+    let other = format!("{}-1", session.parse::<u64>().unwrap() - 1);
+    let text = stream_until(&server, &other, "data: ").await;
+    assert!(text.contains("\"type\":\"reset\""), "{text}");
 }

@@ -122,6 +122,20 @@ impl Browser {
         }
     }
 
+    /// The content scripts that run, oldest first, each with its host.
+    #[must_use]
+    pub fn running_scripts(&self) -> Vec<(HostId, ScriptId)> {
+        let running = self.content_scripts.running.iter();
+        running.map(|(id, script)| (script.host, *id)).collect()
+    }
+
+    /// The hosts that run the scripts of a whole manifest, each with its extension.
+    #[must_use]
+    pub fn script_hosts(&self) -> Vec<(HostId, String)> {
+        let hosts = self.content_scripts.hosts.iter();
+        hosts.map(|(host, extension)| (*host, extension.clone())).collect()
+    }
+
     /// A host goes, and with it every script that it runs.
     pub fn leave_scripts(&mut self, host: HostId) {
         self.content_scripts.hosts.remove(&host);

@@ -209,6 +209,28 @@ event_names! {
 }
 
 impl Event {
+    /// The bytes of the texts and lists in it, about.
+    #[must_use]
+    pub(crate) fn text_bytes(&self) -> usize {
+        let texts = |texts: [&Option<Arc<str>>; 4]| {
+            texts.into_iter().flatten().map(|text| text.len()).sum::<usize>()
+        };
+        let view = |tab: &TabView| texts([&tab.url, &tab.title, &tab.icon, &tab.pending_url]);
+        match self {
+            Self::TabCreated(tab) => view(tab),
+            Self::TabUpdated { change, tab } => {
+                view(tab) + texts([&change.url, &change.title, &change.icon, &None])
+            }
+            Self::TabHighlighted { tabs, .. } => size_of_val(tabs.as_slice()),
+            Self::WindowCreated(window) => window.tabs.iter().flatten().map(view).sum(),
+            Self::GroupCreated(group)
+            | Self::GroupUpdated(group)
+            | Self::GroupMoved(group)
+            | Self::GroupRemoved(group) => group.title.len(),
+            _ => 0,
+        }
+    }
+
     /// The arguments of the listener, as somebody with this access gets them.
     #[must_use]
     pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownEvent<'v> {

@@ -1,6 +1,7 @@
 //! Extensions that are installed in the browser.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::browser::Browser;
 use crate::browser::tab::{Document, MuteReason};
@@ -10,19 +11,38 @@ use crate::extension::permission::{Access, Extension};
 use crate::id::TabId;
 use crate::url::NEW_TAB;
 
-/// Installed extensions by their id.
-#[derive(Debug, Default)]
-pub(super) struct Extensions(BTreeMap<String, Extension>);
+/// Installed extensions by their id. A copy costs nothing, and stays as it was where these change.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Extensions(Arc<BTreeMap<String, Arc<Extension>>>);
 
 impl Extensions {
     pub(super) fn get(&self, id: &str) -> Option<&Extension> {
-        self.0.get(id)
+        self.0.get(id).map(|extension| &**extension)
+    }
+
+    fn get_mut(&mut self, id: &str) -> Option<&mut Extension> {
+        Arc::make_mut(&mut self.0).get_mut(id).map(Arc::make_mut)
+    }
+
+    fn insert(&mut self, extension: Extension) {
+        let id = extension.id.clone();
+        Arc::make_mut(&mut self.0).insert(id, Arc::new(extension));
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<Extension>> {
+        Arc::make_mut(&mut self.0).remove(id)
     }
 
     /// Ends what invocations granted on a tab that is gone, or that shows `url` now.
     pub(super) fn end_grants(&mut self, tab: TabId, url: Option<&str>) {
-        for extension in self.0.values_mut() {
-            extension.end_grant(tab.0, url);
+        let ends = |extension: &Extension| extension.loses_grant(tab.0, url);
+        // Most pages end none, and the copies of before are to cost nothing.
+        if self.0.values().any(|extension| ends(extension)) {
+            for extension in Arc::make_mut(&mut self.0).values_mut() {
+                if ends(extension) {
+                    Arc::make_mut(extension).end_grant(tab.0);
+                }
+            }
         }
     }
 }
@@ -40,12 +60,12 @@ impl Browser {
 
     /// Adds an extension that is there as the browser starts, before the pages that come back.
     pub(crate) fn start_with(&mut self, extension: Extension) {
-        self.extensions.0.insert(extension.id.clone(), extension);
+        self.extensions.insert(extension);
     }
 
     /// Removes an extension; its calls are refused from now on. Its pages close, and what it muted sounds again.
     pub fn uninstall(&mut self, id: &str) {
-        let Some(extension) = self.extensions.0.remove(id) else { return };
+        let Some(extension) = self.extensions.remove(id) else { return };
         // Each window looks at its own tabs, from the last one on.
         let windows = self.strips.windows().map(|window| window.tabs.iter().rev().copied());
         let tabs: Vec<_> = windows.flatten().collect();
@@ -105,7 +125,7 @@ impl Browser {
     /// Invokes an extension on a tab, as the user does by a click on its button.
     pub(super) fn invoke(&mut self, id: TabId, extension: &str) -> Result<(), Error> {
         let url = self.tab(id)?.url.clone();
-        let installed = self.extensions.0.get_mut(extension);
+        let installed = self.extensions.get_mut(extension);
         installed.ok_or(Error::NotInstalled)?.invoke(id.0, &url);
         Ok(())
     }

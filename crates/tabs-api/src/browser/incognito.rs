@@ -7,6 +7,7 @@ use url::Url;
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
+use crate::browser::extensions::Extensions;
 use crate::browser::tab::Tab;
 use crate::browser::window::Window;
 use crate::error::Error;
@@ -79,24 +80,64 @@ impl IncognitoIds {
     }
 }
 
+/// The audience of an event: the extensions that were there, as they were, and whether it was one of an incognito window.
+#[derive(Debug, Clone)]
+pub struct Audience {
+    extensions: Extensions,
+    is_incognito: bool,
+}
+
+impl Audience {
+    /// The event as a part of an extension is told it, if it is, and that extension as it was then.
+    #[must_use]
+    pub fn told<'a, 'e>(
+        &'a self,
+        extension: &str,
+        part: Part,
+        event: &'e Event,
+    ) -> Option<(&'a Extension, Cow<'e, Event>)> {
+        let extension = self.extensions.get(extension)?;
+        Some((extension, told(extension, part, event, self.is_incognito)?))
+    }
+}
+
+/// True if a part of an extension is told of an event. That no window has the focus any more is news for both.
+fn tells(extension: &Extension, part: Part, event: &Event, is_incognito: bool) -> bool {
+    extension.receives(event.name())
+        && match part {
+            Part::Main => extension.sees_incognito() || !is_incognito,
+            Part::Incognito => {
+                is_incognito || matches!(event, Event::WindowFocused(WINDOW_ID_NONE))
+            }
+        }
+}
+
+/// An event as a part of an extension is told it, if it is. Where a window gets the focus that it does not see, no window has it.
+fn told<'e>(
+    extension: &Extension,
+    part: Part,
+    event: &'e Event,
+    is_incognito: bool,
+) -> Option<Cow<'e, Event>> {
+    if tells(extension, part, event, is_incognito) {
+        return Some(Cow::Borrowed(event));
+    }
+    let is_of_focus = matches!(event, Event::WindowFocused(_));
+    is_of_focus.then_some(Cow::Owned(Event::WindowFocused(WINDOW_ID_NONE)))
+}
+
 impl Browser {
+    /// The audience of an event that happened just now.
+    #[must_use]
+    pub fn audience(&self, event: &Event) -> Audience {
+        let extensions = self.extensions.clone();
+        Audience { extensions, is_incognito: self.incognito.has_event(event) }
+    }
+
     /// True if an extension is told of an event: those of groups need their permission, those of incognito windows the user's leave.
     #[must_use]
     pub fn tells(&self, extension: &Extension, event: &Event) -> bool {
-        self.tells_part(extension, Part::Main, event)
-    }
-
-    /// True if a part of an extension is told of an event. That no window has the focus any more is news for both.
-    #[must_use]
-    pub fn tells_part(&self, extension: &Extension, part: Part, event: &Event) -> bool {
-        let is_incognito = self.incognito.has_event(event);
-        extension.receives(event.name())
-            && match part {
-                Part::Main => extension.sees_incognito() || !is_incognito,
-                Part::Incognito => {
-                    is_incognito || matches!(event, Event::WindowFocused(WINDOW_ID_NONE))
-                }
-            }
+        tells(extension, Part::Main, event, self.incognito.has_event(event))
     }
 
     /// An event as a part of an extension is told it, if it is. Where a window gets the focus that it does not see, no window has it.
@@ -107,11 +148,7 @@ impl Browser {
         part: Part,
         event: &'e Event,
     ) -> Option<Cow<'e, Event>> {
-        if self.tells_part(extension, part, event) {
-            return Some(Cow::Borrowed(event));
-        }
-        let is_of_focus = matches!(event, Event::WindowFocused(_));
-        is_of_focus.then_some(Cow::Owned(Event::WindowFocused(WINDOW_ID_NONE)))
+        told(extension, part, event, self.incognito.has_event(event))
     }
 
     /// The part of an extension that a page of it in this tab belongs to; without a tab it is the main one.

@@ -257,11 +257,14 @@ impl Extension {
         }
     }
 
+    /// True if it was invoked on a tab that shows this page now, of another host, or none any more.
+    pub(crate) fn loses_grant(&self, tab: i64, url: Option<&str>) -> bool {
+        self.granted.contains_key(&tab) && url.is_none_or(|url| !self.is_invoked_on(tab, url))
+    }
+
     /// A tab went elsewhere or away.
-    pub fn end_grant(&mut self, tab: i64, url: Option<&str>) {
-        if url.is_none_or(|url| !self.is_invoked_on(tab, url)) {
-            self.granted.remove(&tab);
-        }
+    pub(crate) fn end_grant(&mut self, tab: i64) {
+        self.granted.remove(&tab);
     }
 
     /// The files of its content scripts that run in a frame, if any script does.

@@ -48,6 +48,13 @@ pub(super) enum Rows {
     Kept,
 }
 
+/// The hash of each extension's token of a seed in which all have one, by their ids.
+fn tokens_of(seed: &Seed) -> impl Iterator<Item = (String, TokenHash)> + '_ {
+    seed.extensions
+        .iter()
+        .filter_map(|install| Some((install.id.clone()?, hash(install.token.as_deref()?))))
+}
+
 /// The rows of a record, and the store that they go to.
 type RecordRows = (Arc<dyn KeyValue>, Vec<Write>);
 
@@ -114,14 +121,12 @@ impl TabsApi {
 
     /// Takes note of whose the tokens of the seed file are, and checks the seed.
     fn know_seed_tokens(&self) -> Result<(), Refusal> {
-        let mut seed = self.0.seed.clone();
-        seed.assign_ids()?;
-        let mut owners = self.tokens_mut();
-        for install in seed.extensions {
-            if let (Some(id), Some(token)) = (install.id, install.token) {
-                owners.insert(hash(&token), (FIRST_PROFILE.to_owned(), id));
-            }
+        let seed = &self.0.seed;
+        for index in 0..seed.extensions.len() {
+            seed.extension(index)?;
         }
+        let owned = tokens_of(seed).map(|(id, token)| (token, (FIRST_PROFILE.to_owned(), id)));
+        self.tokens_mut().extend(owned);
         Ok(())
     }
 
@@ -132,7 +137,6 @@ impl TabsApi {
         claim: Option<Arc<Guarded>>,
     ) -> Result<(), Refusal> {
         let mut seed = self.0.seed.clone();
-        seed.assign_ids()?;
         let from_seed_file: BTreeSet<_> =
             seed.extensions.iter().filter_map(|install| install.id.clone()).collect();
         let mut tokens = BTreeMap::new();
@@ -158,7 +162,9 @@ impl TabsApi {
         is_kept: bool,
     ) -> Result<ProfileEntry, Refusal> {
         let is_sign = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_sign) {
+        let is_one = (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_sign);
+        // Clients take a path of these for one that leads elsewhere.
+        if !is_one || matches!(name, "." | "..") {
             return Err(Refusal::BadName);
         }
         let mut seed = seed;
@@ -303,13 +309,21 @@ impl TabsApi {
 
     /// Puts a profile back to its beginning; tokens and listeners stay.
     pub(super) async fn reset_profile(&self, name: &str) -> Result<(), Refusal> {
-        let entry = self.entry(name)?;
+        self.put_back(&self.entry(name)?, &BTreeSet::new()).await
+    }
+
+    /// Puts the browser of a profile back to the beginning of its seed. Of its extensions these are others now.
+    async fn put_back(
+        &self,
+        entry: &ProfileEntry,
+        others: &BTreeSet<String>,
+    ) -> Result<(), Refusal> {
         let fetched = Arc::new(FetchedPages::default());
         let engine = Box::new(self.engine(&entry.seed, &fetched)?);
         let (now, compat) = (self.0.clock.now(), self.0.compat);
         let session = entry.seed.session_on(engine, now, compat)?;
         fetched.wakes(&entry.profile);
-        Ok(entry.profile.replace(session).await?)
+        Ok(entry.profile.replace(session, others).await?)
     }
 
     /// The engine of a seed's pages, which fetches others where that is allowed.
@@ -387,22 +401,44 @@ impl TabsApi {
         self.record(name).await
     }
 
-    /// Every profile but the first goes; the first is as the seed file has it, and tokens that were drawn at the start stay good.
+    /// Every profile but the first goes; the first is as at the first start, also where it was gone, and tokens that were drawn then are good.
     pub(super) async fn reset_all_profiles(&self) -> Result<(), Refusal> {
+        self.admit(FIRST_PROFILE).await?;
         let others: Vec<_> =
             self.profiles().keys().filter(|name| *name != FIRST_PROFILE).cloned().collect();
         for name in others {
-            self.remove_profile(&name).await?;
+            match self.remove_profile(&name).await {
+                // Somebody else removed it meanwhile.
+                Ok(()) | Err(Refusal::NoSuchProfile) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let own: Vec<_> = {
-            let entry = self.entry(FIRST_PROFILE)?;
-            let added = entry.tokens.keys().filter(|id| !entry.from_seed_file.contains(*id));
-            added.cloned().collect()
+        let Some((entry, others)) = self.seed_first_profile() else {
+            return self.add_first_profile(None, None);
         };
-        for id in own {
-            self.uninstall(FIRST_PROFILE, &id).await?;
-        }
-        self.reset_profile(FIRST_PROFILE).await
+        self.put_back(&entry, &others).await?;
+        self.record(FIRST_PROFILE).await
+    }
+
+    /// Gives the first profile the extensions of the seed file and their tokens; returns it, with the ids of those that were there, or are now, and are
+    /// not the same.
+    fn seed_first_profile(&self) -> Option<(ProfileEntry, BTreeSet<String>)> {
+        let mut profiles = self.profiles_mut();
+        let entry = profiles.get_mut(FIRST_PROFILE).filter(|entry| entry.is_made)?;
+        let tokens: BTreeMap<_, _> = tokens_of(&self.0.seed).collect();
+        let is_same =
+            |id: &&String| entry.from_seed_file.contains(*id) && entry.tokens.contains_key(*id);
+        let all = entry.tokens.keys().chain(tokens.keys());
+        let others = all.filter(|id| !is_same(id)).cloned().collect();
+        let mut owners = self.tokens_mut();
+        owners.retain(|_, (profile, _)| profile != FIRST_PROFILE);
+        owners.extend(
+            tokens.iter().map(|(id, token)| (*token, (FIRST_PROFILE.to_owned(), id.clone()))),
+        );
+        entry.seed.extensions.clone_from(&self.0.seed.extensions);
+        entry.from_seed_file = tokens.keys().cloned().collect();
+        entry.tokens = tokens;
+        Some((entry.clone(), others))
     }
 
     /// Keeps what a profile is made of now; nothing of one that was removed meanwhile.
@@ -496,6 +532,34 @@ mod tests {
         after.reset_all_profiles().await.unwrap();
         let anew = api(&store, seed);
         assert_eq!(anew.tokens().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_reset_of_everything_brings_the_seed_file_back_whatever_was_done_to_its_extensions() {
+        let seed = r#"{"extensions": [{"token": "gone", "manifest": {"name": "Gone"}}, {"manifest": {"name": "Drawn"}},
+            {"token": "changed", "manifest": {"name": "Changed", "permissions": []}}]}"#;
+        let api = api(&Arc::default(), seed);
+        let tokens = api.tokens().clone();
+        let manifests = |api: &TabsApi| {
+            let entry = api.entry(FIRST_PROFILE).unwrap();
+            entry.tokens.keys().map(|id| entry.manifest(id)).collect::<Vec<_>>()
+        };
+        let before = manifests(&api);
+        let id_of = |token: &str| tokens[&hash(token)].1.clone();
+        api.uninstall(FIRST_PROFILE, &id_of("gone")).await.unwrap();
+        let drawn = tokens.values().map(|(_, id)| id);
+        let drawn = drawn.into_iter().find(|id| **id != id_of("gone") && **id != id_of("changed"));
+        api.uninstall(FIRST_PROFILE, drawn.unwrap()).await.unwrap();
+        api.install(FIRST_PROFILE, install("changed", "Other")).await.unwrap();
+        api.install(FIRST_PROFILE, install("added", "Added")).await.unwrap();
+        assert_ne!(*api.tokens(), tokens);
+        api.reset_all_profiles().await.unwrap();
+        assert_eq!((&*api.tokens(), manifests(&api)), (&tokens, before.clone()));
+        api.create_profile("other", Seed::default(), true).await.unwrap();
+        api.remove_profile(FIRST_PROFILE).await.unwrap();
+        api.reset_all_profiles().await.unwrap();
+        assert_eq!((&*api.tokens(), manifests(&api)), (&tokens, before));
+        assert_eq!(api.profiles().keys().collect::<Vec<_>>(), [FIRST_PROFILE]);
     }
 
     type Meanwhile = Box<dyn FnOnce() + Send>;
@@ -612,7 +676,7 @@ mod tests {
     #[tokio::test]
     async fn names_that_are_no_key_are_refused() {
         let api = api(&Arc::default(), "{}");
-        for name in ["", "a/b", "!x", "ä", &"x".repeat(65)] {
+        for name in ["", "a/b", "!x", "ä", ".", "..", &"x".repeat(65)] {
             let refused = api.create_profile(name, Seed::default(), true).await;
             assert!(matches!(refused, Err(Refusal::BadName)), "{name}");
         }

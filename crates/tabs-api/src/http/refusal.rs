@@ -35,7 +35,9 @@ pub(super) enum Refusal {
     NeedsPortOpen,
     #[error("this path speaks WebSocket, and the request does not: {0}")]
     NotWebSocket(String),
-    #[error("a profile's name has 1 to 64 letters, digits, dots, dashes and underscores")]
+    #[error(
+        "a profile's name has 1 to 64 letters, digits, dots, dashes and underscores, and is neither . nor .."
+    )]
     BadName,
     #[error("there is no profile of this name")]
     NoSuchProfile,

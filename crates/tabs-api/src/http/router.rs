@@ -6,7 +6,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde::Serialize;
 use serde_json::json;
 use triptych_core::error::Coded;
-use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Streaming};
+use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Stopping, Streaming};
 
 use super::profile::CallOutcome;
 use super::profiles::ProfileEntry;
@@ -115,7 +115,7 @@ impl TabsApi {
                     return Err(Refusal::NeedsPortOpen);
                 }
                 let asked = Asked { name: row.name, given: &given, style };
-                Ok(call(principal, context, asked).await)
+                Ok(call(principal, context, asked, &stopping(head)).await)
             }
         }
     }
@@ -165,9 +165,15 @@ impl TabsApi {
     }
 }
 
-async fn call(principal: Principal, context: Context, asked: Asked<'_>) -> Response<ReplyBody> {
+async fn call(
+    principal: Principal,
+    context: Context,
+    asked: Asked<'_>,
+    stopping: &Stopping,
+) -> Response<ReplyBody> {
     let caller = Caller { extension: principal.extension, context };
-    let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, asked).await;
+    let answered = principal.entry.profile.call(&caller, asked, stopping).await;
+    let CallOutcome { seq, answer, .. } = answered;
     match answer {
         Ok(answer) if answer.is_value() => json_reply(200, &AnswerBody { result: answer, seq }),
         Ok(_) => json_reply(200, &json!({ "seq": seq })),

@@ -48,7 +48,7 @@ impl Listener {
     pub(in crate::http) fn end(&self) -> Option<&'static str> {
         let state = self.profile.state();
         let is_outlived = state.listeners.get(&self.id).is_none_or(|state| state.is_outlived);
-        match (state.is_removed, is_outlived) {
+        match (self.profile.is_removed(), is_outlived) {
             (true, _) => Some("the profile was removed"),
             (false, true) => Some("the extension was removed or installed anew"),
             (false, false) => None,
@@ -73,7 +73,7 @@ impl Listener {
         if state.listeners.get(&self.id).is_none_or(|state| state.is_outlived) {
             return out;
         }
-        let oldest = state.seq - state.log.len() as u64;
+        let oldest = state.log.oldest(&self.subscriber);
         if self.position < oldest {
             let missed = oldest - self.position;
             self.position = oldest;
@@ -88,9 +88,11 @@ impl Listener {
             });
             if let Some(direct) = direct {
                 out.push(direct.frame);
-            } else if self.position < state.seq && state.revision_of(self.position + 1) <= visible {
+            } else if self.position < state.log.newest()
+                && state.log.revision_of(self.position + 1) <= visible
+            {
                 self.position += 1;
-                out.extend(state.frame(self.position, &self.subscriber));
+                out.extend(state.log.frame(self.position, &self.subscriber));
             } else {
                 break;
             }
@@ -247,10 +249,6 @@ impl ProfileState {
         ended.sort_unstable();
         for id in ended {
             self.end_channels(now, id);
-        }
-        // Whoever comes after it may see less of what has happened.
-        for entry in &mut self.log {
-            entry.frames.retain(|(subscriber, _)| &*subscriber.extension != extension);
         }
     }
 

@@ -3,36 +3,46 @@
 //! Listeners have no queue of their own for events. Each keeps its position in the log; one that falls
 //! behind what the log keeps is told how much it missed. So the browser never waits for anybody.
 
+mod browser_time;
+mod event_log;
 mod frame;
 mod listener;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper_tungstenite::tungstenite::Utf8Bytes;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
+use triptych_core::host::Stopping;
 use triptych_core::kv::{KeyValue, StoreError};
 use triptych_core::time::{Clock, Timestamp};
 
+use self::browser_time::BrowserTime;
+use self::event_log::{EventLog, LogEvent};
 pub(super) use self::frame::script_of;
-use self::frame::{EventFrame, closed, reply, written};
+use self::frame::{closed, reply, written};
 pub(super) use self::listener::{Listener, ScriptAction};
 use super::writer::ProfileWriter;
 use crate::browser::event::Event;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
-use crate::extension::permission::{Access, Part};
-use crate::id::{RequestId, ScriptId, TabId};
+use crate::extension::permission::Part;
+use crate::id::{HostId, RequestId, ScriptId, TabId};
 use crate::operation::{Asked, Caller};
 use crate::session::{Output, Session};
 
-/// Events that are kept for those who come back.
-const EVENTS_KEPT: usize = 8_192;
 /// The interval at which a pending timer looks at the clock, which the control plane may have moved.
 const CLOCK_LOOK: Duration = Duration::from_millis(50);
+
+/// The error of a call whose browser was reset.
+const RESET: Error = Error::Unanswered("the browser was reset before it answered");
+/// The error of a call whose browser is gone.
+const REMOVED: Error = Error::Unanswered("the profile was removed before the browser answered");
+/// The error of a call that the server does not wait for.
+const STOPPING: Error = Error::Unanswered("the server stops before the browser answered");
 
 /// The outcome of a call, and the position in the log at which it came.
 pub(super) struct CallOutcome {
@@ -59,45 +69,33 @@ pub(super) struct Profile {
     changed: watch::Sender<u64>,
     /// Keeps what survives a restart; a profile of memory alone has none.
     writer: Option<ProfileWriter>,
+    /// True once the profile was removed, or does not run here any more.
+    removed: watch::Sender<bool>,
 }
 
 struct ProfileState {
     session: Session,
+    time: BrowserTime,
     /// The generation that the service began with.
     first: u64,
     /// Counts the resets, so that who comes back knows whether it is still the same browser.
     generation: u64,
     /// The change that is under way, or the last one.
     revision: u64,
-    log: VecDeque<LogEntry>,
-    /// The position of the newest event.
-    seq: u64,
+    log: EventLog,
     listeners: HashMap<u64, ListenerState>,
     /// Those as whom somebody listens, and how many do.
     subscribers: BTreeMap<Subscriber, usize>,
     listener_next: u64,
-    pending_replies: HashMap<RequestId, PendingReply>,
+    /// Calls that wait for their answers, in the order in which they came.
+    pending_replies: BTreeMap<RequestId, PendingReply>,
     /// Open ports by the browser's name for them.
     ports: BTreeMap<String, PortOwner>,
     has_timer: bool,
     /// True if listeners have something new to take.
     has_news: bool,
-    /// True if the profile was removed.
-    is_removed: bool,
     /// True if the browser has just been put in the place of another, whose rows must go.
     is_new: bool,
-}
-
-struct LogEntry {
-    revision: u64,
-    event: LogEvent,
-    /// The frame, by whom it was written for; nothing for one that does not hear of it.
-    frames: Vec<(Subscriber, Option<Utf8Bytes>)>,
-}
-
-enum LogEvent {
-    Event(Box<Event>),
-    Reset,
 }
 
 /// An extension as a listener, or a part of one.
@@ -149,27 +147,28 @@ impl Profile {
             ProfileWriter::start(store, &prefix, move || notified.send_modify(|count| *count += 1))
         });
         // Who comes back after a restart sees that it is another browser.
-        let generation = clock.now().micros().unsigned_abs();
+        let now = clock.now();
+        let generation = now.micros().unsigned_abs();
         let is_kept = writer.is_some();
         let profile = Arc::new(Self {
             clock,
             changed,
             writer,
+            removed: watch::Sender::new(false),
             state: Mutex::new(ProfileState {
                 session,
+                time: BrowserTime::beginning(now),
                 first: generation,
                 generation,
                 revision: 0,
-                log: VecDeque::new(),
-                seq: 0,
+                log: EventLog::default(),
                 listeners: HashMap::new(),
                 subscribers: BTreeMap::new(),
                 listener_next: 1,
-                pending_replies: HashMap::new(),
+                pending_replies: BTreeMap::new(),
                 ports: BTreeMap::new(),
                 has_timer: false,
                 has_news: false,
-                is_removed: false,
                 is_new: wipes,
             }),
         });
@@ -185,13 +184,18 @@ impl Profile {
 
     /// Does something to the browser at this moment, and passes on what came of it.
     fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut ProfileState, Timestamp) -> T) -> T {
-        let now = self.clock.now();
         let mut state = self.state();
+        // Nobody else comes between the time and what is done at it.
+        let now = state.time.at(self.clock.now());
         state.revision += 1;
-        // What is due happens first, so that keeping this revision brings nothing new.
+        // What is due happens first, so that keeping this revision brings nothing new; and is told by the rights of before.
         state.session.advance(now);
+        state.drain_session();
         let outcome = act(&mut state, now);
         state.drain_session();
+        if self.is_removed() {
+            state.end_calls(&REMOVED);
+        }
         self.write_changes(&mut state);
         let has_news = std::mem::take(&mut state.has_news);
         let must_wait = state.session.next_due().is_some() && !state.has_timer;
@@ -208,7 +212,7 @@ impl Profile {
 
     /// Begins to keep what this revision changed.
     fn write_changes(&self, state: &mut ProfileState) {
-        let writer = self.writer.as_ref().filter(|_| !state.is_removed);
+        let writer = self.writer.as_ref().filter(|_| !self.is_removed());
         let Some(writer) = writer else { return };
         let rows = state.session.take_changes();
         let wipes = std::mem::take(&mut state.is_new);
@@ -220,14 +224,14 @@ impl Profile {
     /// Lets the browser's own time pass for as long as something is due.
     async fn run_timers(self: Arc<Self>) {
         loop {
-            let due = {
+            let wait = {
                 let mut state = self.state();
-                let due = state.session.next_due();
+                let now = state.time.at(self.clock.now());
+                let due = state.session.next_due().filter(|_| !self.is_removed());
                 state.has_timer = due.is_some();
-                due
+                due.map(|due| due.since(now))
             };
-            let Some(due) = due else { return };
-            let wait = due.since(self.clock.now());
+            let Some(wait) = wait else { return };
             if wait.is_zero() {
                 self.with(|state, now| state.session.advance(now));
             } else {
@@ -236,8 +240,13 @@ impl Profile {
         }
     }
 
-    /// Calls an operation; gives the answer at once or when the engine has it.
-    pub(super) async fn call(self: &Arc<Self>, caller: &Caller, asked: Asked<'_>) -> CallOutcome {
+    /// Calls an operation; gives the answer at once or when the engine has it. A stop of the server waits for no engine.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        caller: &Caller,
+        asked: Asked<'_>,
+        stopping: &Stopping,
+    ) -> CallOutcome {
         let answer = self.with(|state, now| {
             let answer = state.session.call(now, caller, asked);
             state.drain_session();
@@ -247,28 +256,47 @@ impl Profile {
                     state.wait(request, PendingReply::Request(sender));
                     Err(receiver)
                 }
-                answer => Ok(CallOutcome { seq: state.seq, revision: state.revision, answer }),
+                answer => Ok(state.outcome(answer)),
             }
         });
         let mut outcome = match answer {
             Ok(outcome) => outcome,
-            Err(receiver) => receiver.await.unwrap_or(CallOutcome {
-                seq: 0,
-                revision: 0,
-                answer: Err(Error::NoResponse),
-            }),
+            Err(receiver) => {
+                let answered = tokio::select! {
+                    biased;
+                    answered = receiver => answered.ok(),
+                    () = stopping.stopped() => None,
+                };
+                answered.unwrap_or_else(|| self.state().outcome(Err(STOPPING)))
+            }
         };
-        if let Err(error) = self.until_durable(outcome.revision).await {
+        if outcome.answer != Err(STOPPING)
+            && let Err(error) = self.until_durable(outcome.revision).await
+        {
             outcome.answer = Err(error.into());
         }
         outcome
     }
 
+    /// Returns once a revision is kept.
+    ///
+    /// # Errors
+    /// The error of writing it; `Unavailable` where nothing more is kept here.
     async fn until_durable(&self, revision: u64) -> Result<(), StoreError> {
-        match &self.writer {
-            Some(writer) => writer.until_durable(revision).await,
-            None => Ok(()),
+        let Some(writer) = &self.writer else { return Ok(()) };
+        let mut removed = self.removed.subscribe();
+        tokio::select! {
+            biased;
+            kept = writer.until_durable(revision) => kept,
+            // The sender is this profile's.
+            _ = removed.wait_for(|is_removed| *is_removed) => {
+                Err(StoreError::Unavailable("the profile was removed".into()))
+            }
         }
+    }
+
+    fn is_removed(&self) -> bool {
+        *self.removed.borrow()
     }
 
     /// Returns whether something of it could not be kept.
@@ -294,23 +322,43 @@ impl Profile {
     }
 
     /// Changes which extensions there are, which is kept elsewhere; what that does to tabs is kept in its own time. Who listens as the one of this
-    /// id is to go.
+    /// id is to go, and nothing that was before is for the next one.
     pub(super) fn change_extension(self: &Arc<Self>, id: &str, change: impl FnOnce(&mut Browser)) {
         self.with(|state, now| {
             state.outlive_listeners(now, id);
             state.session.change(now, change);
+            state.drain_session();
+            state.log.begin(id);
         });
     }
 
-    /// Puts another browser in the place of this one. Listeners stay, and are told.
-    pub(super) async fn replace(self: &Arc<Self>, session: Session) -> Result<(), StoreError> {
-        let revision = self.with(|state, _| {
+    /// Puts another browser in the place of this one. Listeners stay, and are told; those of extensions that are `others` now go.
+    ///
+    /// Nobody waits for what the former browser will not do any more: calls are answered, ports close, content scripts end.
+    pub(super) async fn replace(
+        self: &Arc<Self>,
+        session: Session,
+        others: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        let revision = self.with(|state, now| {
+            for id in others {
+                state.outlive_listeners(now, id);
+            }
+            state.drain_session();
+            state.end_calls(&RESET);
+            let former = state.end_channels_of_all();
             state.session = session;
+            state.time = BrowserTime::beginning(self.clock.now());
             state.generation += 1;
-            state.pending_replies.clear();
-            state.ports.clear();
             state.is_new = true;
+            for id in others {
+                state.log.begin(id);
+            }
             state.append(LogEvent::Reset);
+            let now = state.session.browser().time();
+            for (host, extension) in former {
+                state.session.change(now, |browser| browser.host_scripts(host, &extension));
+            }
             state.revision
         });
         self.until_durable(revision).await
@@ -321,9 +369,12 @@ impl Profile {
         self.with(|_, _| ());
     }
 
-    /// Nothing more of it is kept, and whoever listens to it is to go.
+    /// Nothing more of it is kept, and whoever listens to it or waits for an answer is to go.
     pub(super) fn remove(&self) {
-        self.state().is_removed = true;
+        let mut state = self.state();
+        self.removed.send_replace(true);
+        state.end_calls(&REMOVED);
+        drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -352,7 +403,7 @@ impl Profile {
                 is_outlived: false,
             },
         );
-        let now = state.seq;
+        let now = state.log.newest();
         let is_of_this_run = |session: u64| (state.first..=state.generation).contains(&session);
         let is_known = since.session.is_none_or(is_of_this_run);
         let position = since.seq.filter(|seq| is_known && *seq <= now);
@@ -390,7 +441,10 @@ impl ProfileState {
                     self.send_to_port(&port, |name| closed(name, error.as_deref()));
                     self.ports.remove(&port);
                 }
-                Output::Event(event) => self.append(LogEvent::Event(Box::new(event))),
+                Output::Event(event) => {
+                    let event = LogEvent::of(event, self.session.browser());
+                    self.append(event);
+                }
                 Output::Answer(request, answer) => self.deliver_answer(request, answer),
             }
         }
@@ -411,33 +465,12 @@ impl ProfileState {
 
     /// Writes an event into the log, for everybody who listens now as they may see it now.
     fn append(&mut self, event: LogEvent) {
-        self.seq += 1;
         self.has_news = true;
-        let mut entry = LogEntry { revision: self.revision, event, frames: Vec::new() };
-        for subscriber in self.subscribers.keys() {
-            entry.frame(self.seq, subscriber, &self.session);
-        }
-        if self.log.len() == EVENTS_KEPT {
-            self.log.pop_front();
-        }
-        self.log.push_back(entry);
+        self.log.append(self.revision, event, self.subscribers.keys());
     }
 
-    /// The frame of the event at a position, for a subscriber.
-    fn frame(&mut self, position: u64, subscriber: &Subscriber) -> Option<Utf8Bytes> {
-        let index = self.index_of(position)?;
-        let entry = self.log.get_mut(index)?;
-        entry.frame(position, subscriber, &self.session)
-    }
-
-    fn index_of(&self, position: u64) -> Option<usize> {
-        let back = usize::try_from(self.seq - position).ok()?;
-        self.log.len().checked_sub(back + 1)
-    }
-
-    fn revision_of(&self, position: u64) -> u64 {
-        let entry = self.index_of(position).and_then(|index| self.log.get(index));
-        entry.map_or(0, |entry| entry.revision)
+    fn outcome(&self, answer: Result<Answer, Error>) -> CallOutcome {
+        CallOutcome { seq: self.log.newest(), revision: self.revision, answer }
     }
 
     fn deliver_answer(&mut self, request: RequestId, answer: Result<Answer, Error>) {
@@ -447,10 +480,30 @@ impl ProfileState {
             }
             Some(PendingReply::Request(sender)) => {
                 // Whoever asked may be gone.
-                let _ = sender.send(CallOutcome { seq: self.seq, revision: self.revision, answer });
+                let _ = sender.send(self.outcome(answer));
             }
             None => {}
         }
+    }
+
+    /// Answers every call that waits: the browser will not.
+    fn end_calls(&mut self, error: &Error) {
+        let waiting: Vec<_> = self.pending_replies.keys().copied().collect();
+        for request in waiting {
+            self.deliver_answer(request, Err(error.clone()));
+        }
+    }
+
+    /// Closes every port, and ends every content script; gives the listeners that run all scripts of an extension.
+    fn end_channels_of_all(&mut self) -> Vec<(HostId, String)> {
+        let reason = RESET.to_string();
+        for (_, owner) in std::mem::take(&mut self.ports) {
+            self.send_to(owner.listener, |_| closed(&owner.name, Some(&reason)));
+        }
+        for (host, script) in self.session.browser().running_scripts() {
+            self.send_to_host(host.0, script, &ScriptEvent::Ended);
+        }
+        self.session.browser().script_hosts()
     }
 
     fn wait(&mut self, request: RequestId, waiter: PendingReply) {
@@ -459,7 +512,7 @@ impl ProfileState {
 
     /// Queues a frame for one listener, after everything that has happened so far.
     fn send_to(&mut self, listener: u64, frame: impl FnOnce(u64) -> Utf8Bytes) {
-        let position = self.seq;
+        let position = self.log.newest();
         if let Some(listener) = self.listeners.get_mut(&listener) {
             listener.direct.push_back(DirectFrame {
                 revision: self.revision,
@@ -489,32 +542,5 @@ impl ProfileState {
         let mut own =
             self.ports.iter().filter(|(_, owner)| owner.listener == listener && owner.name == name);
         own.next().map(|(port, _)| port.clone())
-    }
-}
-
-impl LogEntry {
-    fn frame(&mut self, seq: u64, subscriber: &Subscriber, session: &Session) -> Option<Utf8Bytes> {
-        let known = self.frames.iter().find(|(owner, _)| owner == subscriber);
-        if let Some((_, frame)) = known {
-            return frame.clone();
-        }
-        let frame = match &self.event {
-            LogEvent::Reset => Some(written(&json!({ "type": "reset", "seq": seq }))),
-            LogEvent::Event(event) => {
-                let known = session.browser().extension(&subscriber.extension)?;
-                let access = Access::Of(known);
-                let told = session.browser().told(known, subscriber.part, event);
-                told.map(|event| {
-                    written(&EventFrame {
-                        kind: "event",
-                        name: event.name(),
-                        args: event.shown(&access),
-                        seq,
-                    })
-                })
-            }
-        };
-        self.frames.push((subscriber.clone(), frame.clone()));
-        frame
     }
 }
