@@ -60,7 +60,7 @@ pub enum Error {
     /// A URL that ends the browser.
     #[error("I'm sorry. I'm afraid I can't do that.")]
     KillUrl,
-    /// A URL that the browser takes for an order, and goes nowhere.
+    /// A URL that the browser takes for an order, and goes nowhere, or one that is too long for it.
     #[error("Navigation rejected.")]
     NavigationRejected,
     /// A URL of the developer tools.

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// The URL that a text given to `create` or `update` navigates to; relative ones lie in the extension.
 ///
 /// # Errors
-/// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, `UntrustedUrl`, in this order.
+/// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, `UntrustedUrl`, `NavigationRejected`, in this order.
 pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     let invalid = || Error::InvalidUrl(text.to_owned());
     let read: String = match read(text) {
@@ -139,6 +139,9 @@ fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
+/// The longest address that the browser navigates to, in bytes.
+const URL_BYTES_MAX: usize = 2 * 1024 * 1024;
+
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &str) -> Result<(), Error> {
     match url.split_once(':') {
@@ -146,6 +149,7 @@ fn check(url: &str) -> Result<(), Error> {
         Some(("chrome", _)) if kills(url) => Err(Error::KillUrl),
         Some(("devtools", _)) => Err(Error::DevtoolsUrl),
         Some(("chrome-untrusted", _)) => Err(Error::UntrustedUrl),
+        _ if url.len() > URL_BYTES_MAX => Err(Error::NavigationRejected),
         _ => Ok(()),
     }
 }
@@ -240,6 +244,16 @@ mod tests {
         ] {
             assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn an_address_that_is_longer_than_two_mebibytes_is_gone_to_by_nobody() {
+        let of = |bytes: usize| format!("http://a.test/{}", "x".repeat(bytes - 14));
+        let longest = of(URL_BYTES_MAX);
+        assert_eq!(resolve(&longest, "ext"), Ok(longest.clone()));
+        let longer = of(URL_BYTES_MAX + 1);
+        assert_eq!(resolve(&longer, "ext"), Err(Error::NavigationRejected));
+        assert_eq!(typed(&longer), Err(Error::NavigationRejected));
     }
 
     #[test]

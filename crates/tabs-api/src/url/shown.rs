@@ -65,7 +65,7 @@ pub fn title(url: &str) -> String {
         let slash = shown.get(..end).and_then(|path| path.rfind('/'));
         return slash.and_then(|at| shown.get(at + 1..)).unwrap_or(&shown).to_owned();
     }
-    if shown.chars().any(|letter| is_in(&RIGHT_TO_LEFT, letter)) {
+    if !shown.is_ascii() && shown.chars().any(|letter| is_in(&RIGHT_TO_LEFT, letter)) {
         return format!("\u{202a}{shown}\u{202c}");
     }
     shown
