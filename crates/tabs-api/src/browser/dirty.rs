@@ -113,6 +113,7 @@ impl Browser {
         self.dirty.windows.extend(self.strips.windows().map(|window| window.id));
         self.dirty.groups.extend(self.strips.groups().map(|group| group.id));
         self.dirty.hosts.extend(self.zoom_levels.hosts().cloned());
+        self.closed_tabs.touch_all();
         self.dirty.sites.extend(self.muted_sites.sites().cloned());
         self.dirty.kept_strips.values_mut().for_each(|strip| strip.tabs.clear());
     }

@@ -314,6 +314,16 @@ impl Browser {
         &self.muted_sites
     }
 
+    /// What was closed last, to look at.
+    pub(crate) const fn closed_tabs(&self) -> &ClosedTabs {
+        &self.closed_tabs
+    }
+
+    /// What was closed last, for whoever keeps rows of it.
+    pub(crate) const fn closed_tabs_mut(&mut self) -> &mut ClosedTabs {
+        &mut self.closed_tabs
+    }
+
     pub(crate) const fn counters(&self) -> &Counters {
         &self.counters
     }

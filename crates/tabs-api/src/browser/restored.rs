@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use triptych_core::time::Timestamp;
 
+use crate::browser::closed::{ClosedEntry, ClosedTabs};
 use crate::browser::counters::Counters;
 use crate::browser::focus::Focus;
 use crate::browser::group::Group;
@@ -23,6 +24,8 @@ pub(crate) struct RestoredState {
     pub(crate) groups: BTreeMap<GroupId, Group>,
     pub(crate) zoom_levels: BTreeMap<String, f64>,
     pub(crate) muted_sites: BTreeSet<String>,
+    /// What was closed, by the numbers of its sessions.
+    pub(crate) closed: BTreeMap<u64, ClosedEntry>,
     /// Windows by their last focus.
     pub(crate) focus: Vec<WindowId>,
     /// The id and the number that were given last.
@@ -55,6 +58,7 @@ impl Browser {
         browser.focus = Focus::of(order);
         browser.zoom_levels = ZoomLevels::of(state.zoom_levels);
         browser.muted_sites = MutedSites::of(state.muted_sites);
+        browser.closed_tabs = ClosedTabs::of(state.closed);
         browser.counters = Counters::resume(state.counters.0, state.counters.1);
         browser.dirty.kept_strips = state.kept_strips;
         browser.dirty.piece_counts = state.piece_counts;

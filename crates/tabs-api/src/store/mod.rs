@@ -1,9 +1,10 @@
-//! Rows of a browser that survive a restart: windows, strips, tabs with their history, groups, zoom levels, and the ids that were given.
+//! Rows of a browser that survive a restart: windows, strips, tabs with their history, groups, zoom levels, what was closed last, and the ids that were given.
 //!
 //! After each command [`Browser::take_changes`] gives the rows that differ from what was kept; whoever
 //! keeps them commits them before the answer goes out, with `Durability::Process`: a click needs no fsync.
 
 pub mod archive;
+mod closed;
 mod long_row;
 mod navigation;
 mod restore;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::Key;
 
+use self::closed::closed_row;
 use self::navigation::NavigationRow;
 pub use self::restore::DamagedRow;
 use crate::browser::group::Group;
@@ -42,6 +44,7 @@ enum Table {
     /// A piece of a row of another table.
     Piece = 7,
     MutedSite = 8,
+    Closed = 9,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -183,6 +186,10 @@ impl Browser {
         for site in dirty.sites {
             let muted = self.muted_sites().contains(&site, false).then_some(true);
             rows.push(row_or_none(key(Table::MutedSite, &site), muted.as_ref()));
+        }
+        for session in self.closed_tabs_mut().take_changed() {
+            let closed = self.closed_tabs().entry(session).map(closed_row);
+            rows.push(row_or_none(key(Table::Closed, &session), closed.as_ref()));
         }
         let rows = long_row::cut(rows, &mut dirty.piece_counts);
         self.dirty_mut().kept_strips = dirty.kept_strips;
@@ -359,11 +366,15 @@ mod tests {
         let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
         browser.install(Extension::new(
             "ext".into(),
-            &Manifest { permissions: vec!["tabs".into()], ..Manifest::default() },
+            &Manifest {
+                permissions: vec!["tabs".into(), "sessions".into()],
+                ..Manifest::default()
+            },
             true,
         ));
         let mut session = Session::new(browser, Box::new(SimEngine::new(Pages::default())));
         let caller = Caller { extension: "ext".into(), context: Context::Worker };
+        let mut most_closed = 0;
         let mut kept = BTreeMap::new();
         keep(session.change(NOW, Browser::take_changes), &mut kept);
         let mut now = NOW;
@@ -379,9 +390,19 @@ mod tests {
             ("tabs.discard", "[1000004]"),
             ("tabs.move", r#"[1000006, {"index": -1}]"#),
             ("tabs.remove", "[1000005]"),
+            ("tabs.remove", "[1000002]"),
+            ("tabs.remove", "[1000003]"),
+            ("windows.create", r#"[{"url": ["http://d.test/", "http://e.test/"]}]"#),
+            ("windows.remove", "[LAST]"),
+            ("sessions.restore", "[]"),
+            ("tabs.remove", "[1000004]"),
+            ("sessions.restore", "[]"),
+            ("sessions.restore", "[]"),
         ] {
             now = now.plus(std::time::Duration::from_secs(1));
-            let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
+            let last = session.browser().strips().windows().last().unwrap().id.0;
+            let arguments = arguments.replace("LAST", &last.to_string());
+            let given: Vec<JsValue> = serde_json::from_str(&arguments).unwrap();
             let command = Command::read(name, &given, Style::Promise).unwrap();
             // Some of these name ids that another order of ids would give; what counts is the state after.
             let _ = session.apply(now, &caller, &command);
@@ -392,7 +413,49 @@ mod tests {
             let restored = Browser::restore(now, Compat::Browser, &rows).unwrap().unwrap();
             restored.assert_invariants();
             assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
+            let closed = |browser: &Browser| browser.recently_closed(usize::MAX, &Access::Full);
+            assert_eq!(closed(&restored), closed(session.browser()), "after {name} {arguments}");
+            most_closed = most_closed.max(closed(&restored).len());
         }
+        assert!(most_closed > 2);
+    }
+
+    #[test]
+    fn a_group_that_closed_with_its_last_tab_comes_back_after_a_kill_too() {
+        let manifest = Manifest {
+            permissions: ["tabs", "sessions", "tabGroups"].map(String::from).into(),
+            ..Manifest::default()
+        };
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        browser.install(Extension::new("ext".into(), &manifest, true));
+        let mut session = Session::new(browser, Box::new(SimEngine::new(Pages::default())));
+        let caller = Caller { extension: "ext".into(), context: Context::Worker };
+        let mut now = NOW;
+        let mut call = |session: &mut Session, name: &str, arguments: serde_json::Value| {
+            let given: Vec<JsValue> = serde_json::from_value(arguments).unwrap();
+            let command = Command::read(name, &given, Style::Promise).unwrap();
+            let answer = session.apply(now, &caller, &command).unwrap();
+            now = now.plus(std::time::Duration::from_secs(1));
+            session.advance(now);
+            serde_json::to_value(answer).unwrap()
+        };
+        let tab =
+            call(&mut session, "tabs.create", serde_json::json!([{ "url": "http://a.test/" }]));
+        let id = tab["id"].clone();
+        let group = call(&mut session, "tabs.group", serde_json::json!([{ "tabIds": [id] }]));
+        let named = serde_json::json!([group, { "title": "Mine", "color": "pink" }]);
+        call(&mut session, "tabGroups.update", named);
+        call(&mut session, "tabs.remove", serde_json::json!([id]));
+        let mut kept = BTreeMap::new();
+        keep(session.change(NOW, Browser::take_changes), &mut kept);
+        let rows: Vec<_> = kept.into_iter().collect();
+        let mut browser = Browser::restore(NOW, Compat::Browser, &rows).unwrap().unwrap();
+        browser.install(Extension::new("ext".into(), &manifest, true));
+        let mut session = Session::new(browser, Box::new(SimEngine::new(Pages::default())));
+        let back = call(&mut session, "sessions.restore", serde_json::json!([]));
+        assert_eq!(back["tab"]["url"], "http://a.test/");
+        let group = session.browser().strips().groups().next().unwrap();
+        assert_eq!((&*group.title, &*group.color), ("Mine", "pink"));
     }
 
     /// The keys of the rows of strips that a call changes.

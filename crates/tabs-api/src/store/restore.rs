@@ -5,10 +5,11 @@ use std::sync::Arc;
 use triptych_core::kv::Key;
 use triptych_core::time::Timestamp;
 
+use super::closed::ClosedRow;
 use super::long_row::Pieces;
 use super::{GroupRow, Meta, TabRow, Table, WindowRow, navigation};
 use crate::browser::group::Group;
-use crate::browser::tab::{HistoryEntry, MuteReason, MutedInfo, Status, Tab};
+use crate::browser::tab::{HistoryEntry, MuteReason, MutedInfo, PendingNavigation, Status, Tab};
 use crate::browser::window::{Bounds, Window, WindowKind};
 use crate::browser::window_state::WindowState;
 use crate::browser::{Browser, Compat, RestoredState};
@@ -83,6 +84,10 @@ impl ReadRows {
             table if table == Table::MutedSite as u8 => {
                 state.muted_sites.insert(String::read(&mut rest)?);
             }
+            table if table == Table::Closed as u8 => {
+                let row: ClosedRow = serde_json::from_slice(value).ok()?;
+                state.closed.insert(u64::read(&mut rest)?, row.entry());
+            }
             table if table == Table::Piece as u8 => self.pieces.read(rest, value)?,
             _ => return None,
         }
@@ -131,6 +136,14 @@ fn read_group(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
 fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     let row: TabRow = serde_json::from_slice(value).ok()?;
     let id = TabId(i64::try_from(id).ok()?);
+    let (tab, pending) = tab_of(id, row);
+    state.tabs.insert(id, tab);
+    state.pending.extend(pending.map(|pending| (id, pending)));
+    Some(())
+}
+
+/// The tab of a row, and the navigation that it was on its way with.
+pub(super) fn tab_of(id: TabId, row: TabRow) -> (Tab, Option<PendingNavigation>) {
     let mut tab = Tab::new(
         id,
         row.stable_id,
@@ -182,11 +195,8 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.history_at = row.history_at.min(tab.history.len().saturating_sub(1));
     (tab.language, tab.shows_error) = (row.language.map(Into::into), row.shows_error);
     let pages = tab.history.len();
-    state.tabs.insert(id, tab);
-    if let Some(url) = row.pending {
-        state.pending.push((id, navigation::read(&url, row.navigation, pages)));
-    }
-    Some(())
+    let pending = row.pending.map(|url| navigation::read(&url, row.navigation, pages));
+    (tab, pending)
 }
 
 fn mute_reason(text: &str) -> MuteReason {

@@ -2,6 +2,8 @@
 
 mod restore;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
@@ -18,29 +20,29 @@ pub(crate) const CLOSED_MAX: usize = 25;
 
 /// A tab that was closed.
 #[derive(Debug, Clone)]
-struct ClosedTab {
+pub(crate) struct ClosedTab {
     /// The number of its session.
-    session: u64,
-    tab: Tab,
+    pub(crate) session: u64,
+    pub(crate) tab: Tab,
     /// The group that it was in, as it was.
-    group: Option<Group>,
+    pub(crate) group: Option<Group>,
     /// Its place among the tabs of that group.
-    place: usize,
-    index: usize,
-    was_active: bool,
+    pub(crate) place: usize,
+    pub(crate) index: usize,
+    pub(crate) was_active: bool,
 }
 
 /// A window that was closed, with its tabs.
 #[derive(Debug, Clone)]
-struct ClosedWindow {
-    session: u64,
+pub(crate) struct ClosedWindow {
+    pub(crate) session: u64,
     /// The id that it had.
-    id: WindowId,
-    kind: WindowKind,
+    pub(crate) id: WindowId,
+    pub(crate) kind: WindowKind,
     /// True if it closed with its last tab, and not as a window.
-    closed_with_tab: bool,
-    bounds: Bounds,
-    tabs: Vec<ClosedTab>,
+    pub(crate) closed_with_tab: bool,
+    pub(crate) bounds: Bounds,
+    pub(crate) tabs: Vec<ClosedTab>,
 }
 
 impl ClosedWindow {
@@ -50,27 +52,77 @@ impl ClosedWindow {
     }
 }
 
+/// An entry of the list.
 #[derive(Debug, Clone)]
-enum Closed {
+pub(crate) enum Closed {
     Tab(Box<ClosedTab>),
     Window(ClosedWindow),
 }
 
+impl Closed {
+    /// The number of its session, which names it among all others: later ones have greater numbers.
+    const fn session(&self) -> u64 {
+        match self {
+            Self::Tab(tab) => tab.session,
+            Self::Window(window) => window.session,
+        }
+    }
+}
+
+/// A closed tab or window, and when it closed.
+pub(crate) type ClosedEntry = (Timestamp, Closed);
+
 /// Closed tabs and windows, the latest at the end, each with the time.
 #[derive(Debug, Default)]
-pub(super) struct ClosedTabs(Vec<(Timestamp, Closed)>);
+pub(crate) struct ClosedTabs {
+    entries: Vec<ClosedEntry>,
+    /// The sessions of entries whose rows are no longer true.
+    changed: BTreeSet<u64>,
+}
 
 impl ClosedTabs {
+    /// Those that were kept, by the numbers of their sessions.
+    pub(super) fn of(kept: BTreeMap<u64, ClosedEntry>) -> Self {
+        Self { entries: kept.into_values().collect(), changed: BTreeSet::new() }
+    }
+
+    /// The entry of a session, if it is there.
+    pub(crate) fn entry(&self, session: u64) -> Option<&ClosedEntry> {
+        self.entries.iter().find(|(_, closed)| closed.session() == session)
+    }
+
+    /// The sessions of entries that came, changed or went since the last look.
+    pub(crate) fn take_changed(&mut self) -> BTreeSet<u64> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Takes every entry for one that changed.
+    pub(super) fn touch_all(&mut self) {
+        self.changed.extend(self.entries.iter().map(|(_, closed)| closed.session()));
+    }
+
     fn push(&mut self, at: Timestamp, closed: Closed) {
-        if self.0.len() == CLOSED_MAX {
-            self.0.remove(0);
+        if self.entries.len() == CLOSED_MAX {
+            self.remove(0);
         }
-        self.0.push((at, closed));
+        self.changed.insert(closed.session());
+        self.entries.push((at, closed));
+    }
+
+    fn remove(&mut self, at: usize) -> ClosedEntry {
+        let entry = self.entries.remove(at);
+        self.changed.insert(entry.1.session());
+        entry
+    }
+
+    fn pop(&mut self) -> Option<ClosedEntry> {
+        let last = self.entries.len().checked_sub(1)?;
+        Some(self.remove(last))
     }
 
     /// All tabs among them, those of windows too.
     fn tabs_mut(&mut self) -> impl Iterator<Item = &mut ClosedTab> {
-        self.0.iter_mut().flat_map(|(_, closed)| match closed {
+        self.entries.iter_mut().flat_map(|(_, closed)| match closed {
             Closed::Tab(tab) => std::slice::from_mut(&mut **tab),
             Closed::Window(window) => window.tabs.as_mut_slice(),
         })
@@ -81,6 +133,7 @@ impl ClosedTabs {
         for closed in self.tabs_mut().filter(|closed| closed.tab.window == former) {
             closed.tab.window = window;
         }
+        self.touch_all();
     }
 
     /// Notes that a group is back under another id: tabs that were closed in it before belong there.
@@ -89,35 +142,37 @@ impl ClosedTabs {
         for closed in groups.filter(|closed| closed.id == former) {
             closed.id = group;
         }
+        self.touch_all();
     }
 
     /// Takes out what a session names, and the last one without a name. A tab of a window leaves the others there.
     fn take(&mut self, session: Option<&str>) -> Result<(Timestamp, Closed), Error> {
         let Some(session) = session else {
-            return self.0.pop().ok_or(Error::NothingToRestore);
+            return self.pop().ok_or(Error::NothingToRestore);
         };
         let unknown = |session: String| Error::NoSession(session);
         let session = local_number(session).ok_or_else(|| unknown(session.to_owned()))?;
         let Some(wanted) = u64::try_from(session).ok().filter(|number| *number > 0) else {
             // No entry has such a number, and to the browser all are alike in that: it takes the last one.
-            return self.0.pop().ok_or_else(|| unknown(session.to_string()));
+            return self.pop().ok_or_else(|| unknown(session.to_string()));
         };
         let is_it = |number: u64| number == wanted;
-        for at in 0..self.0.len() {
-            let Some((time, closed)) = self.0.get_mut(at) else { continue };
+        for at in 0..self.entries.len() {
+            let Some((time, closed)) = self.entries.get_mut(at) else { continue };
             match closed {
-                Closed::Tab(tab) if is_it(tab.session) => return Ok(self.0.remove(at)),
+                Closed::Tab(tab) if is_it(tab.session) => return Ok(self.remove(at)),
                 Closed::Window(window)
                     if is_it(window.session)
                         || window.only_tab().is_some_and(|tab| is_it(tab.session)) =>
                 {
-                    return Ok(self.0.remove(at));
+                    return Ok(self.remove(at));
                 }
                 Closed::Window(window) => {
                     if let Some(place) = window.tabs.iter().position(|tab| is_it(tab.session)) {
                         let taken = (*time, Closed::Tab(Box::new(window.tabs.remove(place))));
+                        self.changed.insert(window.session);
                         if window.tabs.is_empty() {
-                            self.0.remove(at);
+                            self.entries.remove(at);
                         }
                         return Ok(taken);
                     }
@@ -221,7 +276,7 @@ impl Browser {
 
     /// Tabs and windows that were closed last, the latest first, as somebody with this access sees it.
     pub(crate) fn recently_closed(&self, count: usize, access: &Access<'_>) -> Vec<Value> {
-        let latest = self.closed_tabs.0.iter().rev().take(count);
+        let latest = self.closed_tabs.entries.iter().rev().take(count);
         let of_tab = |at: &Timestamp, tab: &ClosedTab| json!({ "lastModified": at.seconds(), "tab": shown(tab, tab.index, false, access) });
         let shown = latest.map(|(at, closed)| match closed {
             Closed::Tab(tab) => of_tab(at, tab),
