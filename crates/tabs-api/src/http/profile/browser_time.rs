@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
 use triptych_core::time::Timestamp;
 
 /// The time of a browser, which goes on from where it was once the clock is put back: what is under way takes as long as ever.
@@ -9,20 +10,28 @@ use triptych_core::time::Timestamp;
 pub(super) struct BrowserTime {
     /// The time by which it is ahead of the clock.
     ahead: Duration,
-    /// The time that the clock showed last.
-    last: Timestamp,
+    /// The time that the clock showed last, and when that was.
+    last: (Timestamp, Instant),
 }
 
 impl BrowserTime {
-    /// The time of a browser that begins now.
-    pub(super) const fn beginning(now: Timestamp) -> Self {
-        Self { ahead: Duration::ZERO, last: now }
+    /// The time of a browser that begins as the clock shows this.
+    pub(super) fn beginning(clock: Timestamp) -> Self {
+        Self { ahead: Duration::ZERO, last: (clock, Instant::now()) }
     }
 
-    /// The browser's time as the clock shows `clock`.
-    pub(super) fn at(&mut self, clock: Timestamp) -> Timestamp {
-        self.ahead = self.ahead.saturating_add(self.last.since(clock));
-        self.last = clock;
+    /// The browser's time as the clock shows this.
+    pub(super) fn now(&mut self, clock: Timestamp) -> Timestamp {
+        self.at(clock, Instant::now())
+    }
+
+    fn at(&mut self, clock: Timestamp, moment: Instant) -> Timestamp {
+        let (shown, before) = self.last;
+        if clock < shown {
+            let back = shown.since(clock).saturating_add(moment.duration_since(before));
+            self.ahead = self.ahead.saturating_add(back);
+        }
+        self.last = (clock, moment);
         clock.plus(self.ahead)
     }
 }
@@ -33,15 +42,17 @@ mod tests {
 
     #[test]
     fn time_goes_on_by_what_elapses_wherever_the_clock_is_put() {
-        let start = Timestamp::from_seconds(1_790_000_000);
-        let mut time = BrowserTime::beginning(start);
+        let (start, begun) = (Timestamp::from_seconds(1_790_000_000), Instant::now());
+        let mut time = BrowserTime { ahead: Duration::ZERO, last: (start, begun) };
         let second = Duration::from_secs(1);
-        assert_eq!(time.at(start.plus(second)), start.plus(second));
+        let mut at = |clock: Timestamp, seconds: u32| time.at(clock, begun + seconds * second);
+        assert_eq!(at(start.plus(second), 1), start.plus(second));
+        // Nobody looked at the clock for three seconds, in which it was put back.
         let past = Timestamp::from_seconds(1_500_000_000);
-        assert_eq!(time.at(past), start.plus(second), "it never goes back");
-        assert_eq!(time.at(past.plus(second)), start.plus(2 * second));
+        assert_eq!(at(past, 4), start.plus(4 * second));
+        assert_eq!(at(past.plus(second), 5), start.plus(5 * second));
         let before_1970 = Timestamp::from_seconds(-5);
-        assert_eq!(time.at(before_1970), start.plus(2 * second));
-        assert_eq!(time.at(before_1970.plus(second)), start.plus(3 * second));
+        assert_eq!(at(before_1970, 5), start.plus(5 * second), "it never goes back");
+        assert_eq!(at(before_1970.plus(second), 6), start.plus(6 * second));
     }
 }

@@ -186,7 +186,7 @@ impl Profile {
     fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut ProfileState, Timestamp) -> T) -> T {
         let mut state = self.state();
         // Nobody else comes between the time and what is done at it.
-        let now = state.time.at(self.clock.now());
+        let now = state.time.now(self.clock.now());
         state.revision += 1;
         // What is due happens first, so that keeping this revision brings nothing new; and is told by the rights of before.
         state.session.advance(now);
@@ -226,7 +226,7 @@ impl Profile {
         loop {
             let wait = {
                 let mut state = self.state();
-                let now = state.time.at(self.clock.now());
+                let now = state.time.now(self.clock.now());
                 let due = state.session.next_due().filter(|_| !self.is_removed());
                 state.has_timer = due.is_some();
                 due.map(|due| due.since(now))
