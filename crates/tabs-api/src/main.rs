@@ -150,7 +150,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
         .clock(start.clock.clone())
         .compat(compat)
         .base_hosts(start.flags.base_hosts.iter().cloned())
-        .origins(origins.into_iter().flatten().cloned())
+        .origins(origins.into_iter().flatten().filter(|origin| !origin.is_empty()).cloned())
         .control_token(control.clone())
         .fetch(fetched)
         .seed(seed)

@@ -1,5 +1,12 @@
 //! The surface against real sockets: one order, resume, the control side, and pages that get nowhere.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of a test may fail it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of a test may fail it"
+)]
+
+use std::net::SocketAddr;
 
 use futures_util::{SinkExt, StreamExt};
 use http_body_util::{BodyExt, Full};
@@ -25,17 +32,17 @@ async fn send(
     fields: &[(&str, &str)],
     body: &Value,
 ) -> (u16, Value) {
-    send_text(server, method, path, fields, body.to_string()).await
+    send_text(server.address, method, path, fields, body.to_string()).await
 }
 
 async fn send_text(
-    server: &Running,
+    address: SocketAddr,
     method: &str,
     path: &str,
     fields: &[(&str, &str)],
     body: String,
 ) -> (u16, Value) {
-    let stream = TcpStream::connect(server.address).await.unwrap();
+    let stream = TcpStream::connect(address).await.unwrap();
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
@@ -50,7 +57,8 @@ async fn send_text(
     let response = sender.send_request(request).await.unwrap();
     let status = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    let text = || String::from_utf8_lossy(&bytes).into_owned().into();
+    (status, serde_json::from_slice(&bytes).unwrap_or_else(|_| text()))
 }
 
 async fn call(server: &Running, operation: &str, arguments: Value) -> Value {
@@ -368,7 +376,7 @@ async fn post(server: &Running, operation: &str, body: String) -> (u16, Value) {
     let token = format!("Bearer {TOKEN}");
     let path = format!("/v1/{}", operation.replace('.', "/"));
     let fields = [("authorization", token.as_str())];
-    send_text(server, "POST", &path, &fields, body).await
+    send_text(server.address, "POST", &path, &fields, body).await
 }
 
 #[tokio::test]
@@ -653,4 +661,44 @@ async fn an_event_source_goes_on_where_it_was_and_is_told_where_that_is_of_anoth
     let other = format!("{}-1", session.parse::<u64>().unwrap() - 1);
     let text = stream_until(&server, &other, "data: ").await;
     assert!(text.contains("\"type\":\"reset\""), "{text}");
+}
+
+#[tokio::test]
+async fn pages_load_though_the_clock_was_put_back() {
+    let server = spawn().await.unwrap();
+    let day = 86_400_000;
+    server.clock.advance_millis(day);
+    let since = call(&server, "tabs.query", json!([{}])).await["seq"].as_u64();
+    let before = call(&server, "tabs.create", json!([{ "url": "http://a.test/" }])).await;
+    server.clock.advance_millis(-day);
+    call(&server, "tabs.create", json!([{ "url": "http://b.test/" }])).await;
+    server.clock.set(triptych_core::time::Timestamp::from_seconds(1_000_000_000));
+    let after = call(&server, "tabs.create", json!([{ "url": "http://c.test/" }])).await;
+    let accessed = |tab: &Value| tab["result"]["lastAccessed"].as_f64().unwrap();
+    assert!(accessed(&before) <= accessed(&after), "{before} and {after}");
+    let mut socket = open(&server, TOKEN, since).await;
+    for _ in 0..3 {
+        while next_event(&mut socket, "tabs.onUpdated").await["args"][1]["status"] != "complete" {}
+    }
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_no_call_that_waits_for_its_page() {
+    let server = spawn().await.unwrap();
+    let tab = waiting_tab(&server, TOKEN).await;
+    let address = server.address;
+    let posted = tokio::spawn(async move {
+        let bearer = format!("Bearer {TOKEN}");
+        let fields = [("authorization", &*bearer)];
+        let asked = json!([tab]).to_string();
+        send_text(address, "POST", "/v1/tabs/detectLanguage", &fields, asked).await
+    });
+    // It has begun once it is one of two that run; the other one asks.
+    let runs = "\nhttp_requests_running 2\n";
+    let metrics = || send(&server, "GET", "/_ops/metrics", &[], &Value::Null);
+    while !metrics().await.1.as_str().is_some_and(|text| text.contains(runs)) {}
+    let stopped = server.stop();
+    let (status, reply) = posted.await.unwrap();
+    assert_eq!((status, &reply["error"]["name"]), (503, &json!("Error")), "{reply}");
+    assert!(stopped.await.unwrap().drained);
 }

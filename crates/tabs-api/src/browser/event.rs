@@ -211,7 +211,7 @@ event_names! {
 impl Event {
     /// The bytes of the texts and lists in it, about.
     #[must_use]
-    pub(crate) fn text_bytes(&self) -> usize {
+    pub fn text_bytes(&self) -> usize {
         let texts = |texts: [&Option<Arc<str>>; 4]| {
             texts.into_iter().flatten().map(|text| text.len()).sum::<usize>()
         };

@@ -67,6 +67,7 @@ pub(crate) use self::dirty::{KeptStrip, PieceCounts};
 use self::event::Event;
 use self::extensions::Extensions;
 use self::focus::Focus;
+pub use self::incognito::Audience;
 use self::incognito::IncognitoIds;
 use self::language::LanguageQueries;
 use self::messaging::Messaging;

@@ -185,3 +185,20 @@ impl Builder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_not_built_with_a_token_or_an_origin_that_nobody_sends() {
+        for token in ["", " a", "a ", "tök", "two\nlines"] {
+            let built = TabsApi::builder().control_token(token).build();
+            assert!(matches!(built, Err(SeedError::ControlToken)), "{token:?}");
+        }
+        let built = TabsApi::builder().origins(["http://a.test/".into()]).build();
+        assert!(matches!(built, Err(SeedError::Origin(origin)) if origin == "http://a.test/"));
+        let built = TabsApi::builder().control_token("a b").origins(["http://a.test".into()]);
+        assert!(built.build().is_ok());
+    }
+}

@@ -435,7 +435,9 @@ impl TabsApi {
         owners.extend(
             tokens.iter().map(|(id, token)| (*token, (FIRST_PROFILE.to_owned(), id.clone()))),
         );
-        entry.seed.extensions.clone_from(&self.0.seed.extensions);
+        // Where it was removed, one of this name may have been made of another seed.
+        entry.seed = self.0.seed.clone();
+        entry.seed.browser_version = entry.seed.browser_version.or(self.0.browser_version);
         entry.from_seed_file = tokens.keys().cloned().collect();
         entry.tokens = tokens;
         Some((entry.clone(), others))

@@ -10,9 +10,8 @@ use serde_json::json;
 
 use super::Subscriber;
 use super::frame::{EventFrame, written};
-use crate::browser::Browser;
 use crate::browser::event::Event;
-use crate::browser::incognito::Audience;
+use crate::browser::{Audience, Browser};
 use crate::extension::permission::Access;
 
 /// The number of events that are kept.
