@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use triptych_core::time::Timestamp;
 
-use super::restore::tab_of;
+use super::restored_tab::tab_of;
 use super::{GroupRow, TabRow, group_row, tab_row};
 use crate::browser::closed::{Closed, ClosedEntry, ClosedTab, ClosedWindow};
 use crate::browser::group::Group;

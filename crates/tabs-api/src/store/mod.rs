@@ -8,6 +8,7 @@ mod closed;
 mod long_row;
 mod navigation;
 mod restore;
+mod restored_tab;
 
 use std::collections::BTreeMap;
 
