@@ -12,6 +12,10 @@ use subtle::ConstantTimeEq;
 
 /// A token longer than this is not read.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
+/// Tolerance for a client's clock, in seconds.
+const SKEW_SECONDS: i64 = 300;
+/// An assertion may last so long, in seconds.
+const ASSERTION_SECONDS_MAX: i64 = 3_600;
 /// The header of a SHA-256 digest in an RSA signature (RFC 8017 §9.2 note 1).
 const SHA256_PREFIX: [u8; 19] = [
     0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
@@ -51,6 +55,18 @@ pub struct Claims {
     pub iat: i64,
     /// End of its life.
     pub exp: i64,
+}
+
+impl Claims {
+    /// Tells whether the assertion is short-lived, has begun and has not ended at `now`, in seconds since 1970.
+    #[must_use]
+    pub const fn is_valid_at(&self, now: i64) -> bool {
+        // The client chooses both moments, so that their difference may be more than fits.
+        let lifetime = self.exp.saturating_sub(self.iat);
+        let has_ended = self.exp <= now.saturating_sub(SKEW_SECONDS);
+        let has_begun = self.iat <= now.saturating_add(SKEW_SECONDS);
+        0 <= lifetime && lifetime <= ASSERTION_SECONDS_MAX && has_begun && !has_ended
+    }
 }
 
 /// A token that was read and not yet checked.
@@ -262,6 +278,30 @@ mod tests {
                     .is_err(),
                 "{at}"
             );
+        }
+    }
+
+    #[test]
+    fn an_assertion_is_short_lived_around_now_whatever_its_two_moments_are() {
+        let valid = |iat, exp| {
+            let claims = Claims {
+                iss: String::new(),
+                sub: None,
+                scope: String::new(),
+                aud: String::new(),
+                iat,
+                exp,
+            };
+            claims.is_valid_at(1_000_000)
+        };
+        assert!(valid(1_000_000, 1_003_600) && valid(1_000_300, 1_003_900));
+        assert!(valid(996_101, 999_701), "a clock that is a little late");
+        assert!(!valid(1_000_000, 1_003_601) && !valid(1_000_301, 1_003_900));
+        assert!(!valid(996_100, 999_700));
+        assert!(!valid(1_000_100, 1_000_000), "ended before it began");
+        for (iat, exp) in [(-1, i64::MAX), (i64::MIN, i64::MAX), (i64::MAX, i64::MIN), (i64::MIN, 0)]
+        {
+            assert!(!valid(iat, exp), "{iat} {exp}");
         }
     }
 
