@@ -75,8 +75,6 @@ async fn a_previous_page_ends_where_the_page_after_it_began_whatever_its_size() 
         "videos?part=id&myRating=like",
         "search?part=id&type=video",
         "search?part=id&type=video&q=film&order=title",
-        "commentThreads?part=id&videoId=v0",
-        "commentThreads?part=id&videoId=v0&searchTerms=t",
         "activities?part=id&mine=true",
     ] {
         let first = service.list(&format!("/{list}&maxResults=2")).await;

@@ -16,6 +16,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::schema::Shape;
+
 /// The etag of these bytes: 27 characters of URL-safe base64 (20 bytes of a SHA-256).
 #[must_use]
 pub fn etag(bytes: &[u8]) -> String {
@@ -370,8 +372,10 @@ impl List {
         let mut write =
             |pieces: &[&[u8]]| pieces.iter().for_each(|piece| middle.extend_from_slice(piece));
         if let Some(paging) = paging {
+            // Some lists are read forwards alone: their type has no member for the way back.
+            let previous = paging.previous.as_ref().filter(|_| names_previous_page(self.kind));
             for (name, token) in
-                [("nextPageToken", &paging.next), ("prevPageToken", &paging.previous)]
+                [("nextPageToken", paging.next.as_ref()), ("prevPageToken", previous)]
             {
                 if let Some(token) = token {
                     write(&[b",\"", name.as_bytes(), b"\":\"", token.as_bytes(), b"\""]);
@@ -408,6 +412,13 @@ impl List {
             download: None,
         }
     }
+}
+
+/// Tells whether the type of a list of this kind has a member for the token of the page before.
+fn names_previous_page(kind: &str) -> bool {
+    let (first, rest) = kind.split_at_checked(1).unwrap_or_default();
+    let name = format!("{}{rest}", first.to_ascii_uppercase());
+    Shape::named(&name).is_some_and(|of| of.member("prevPageToken").is_some())
 }
 
 /// The words of a list about its pages.
@@ -458,6 +469,24 @@ mod tests {
         let shown = |parts: &[&str]| List::of("videoListResponse", parts).end(None).etag;
         assert_eq!(shown(&["id"]), shown(&["id"]));
         assert_ne!(shown(&["id"]), shown(&["id", "snippet"]));
+    }
+
+    #[test]
+    fn a_list_names_a_previous_page_only_where_its_type_has_a_member_for_it() {
+        let paging =
+            Paging { next: Some("N".into()), previous: Some("P".into()), total: 7, size: 5 };
+        for (kind, is_named) in [
+            ("videoListResponse", true),
+            ("playlistItemListResponse", true),
+            ("commentListResponse", false),
+            ("commentThreadListResponse", false),
+            ("memberListResponse", false),
+        ] {
+            let text = List::new(kind).end(Some(&paging)).json.unwrap();
+            let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
+            assert_eq!(json["nextPageToken"], "N", "{kind}");
+            assert_eq!(json.get("prevPageToken").is_some(), is_named, "{kind}");
+        }
     }
 
     #[test]
