@@ -83,7 +83,7 @@ impl Hosted for VideoApi {
     }
 
     fn secret_parameters(&self) -> &'static [&'static str] {
-        &["upload_id"]
+        &["upload_id", "id_token", "code_verifier", "rs"]
     }
 
     async fn reset(&self) -> Result<(), String> {

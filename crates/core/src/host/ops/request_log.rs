@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Display;
 
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, header};
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use serde::{Serialize, Serializer};
@@ -199,18 +199,23 @@ pub(in crate::host) fn redact_pairs(out: &mut String, pairs: &str, own: &[&str])
     }
 }
 
-/// The headers of a request, a line each, at most 8 KiB; the values of secret ones are replaced by `...`.
-pub(in crate::host) fn header_lines(headers: &HeaderMap) -> String {
+/// The headers of a request, a line each, at most 8 KiB; the values of secret ones are replaced by `...`, and so are the secrets of an address
+/// that a browser names as the one it came from. `own` are secret parameters of the service.
+pub(in crate::host) fn header_lines(headers: &HeaderMap, own: &[&str]) -> String {
     let mut out = String::with_capacity(512);
     for (name, value) in headers {
         let name = name.as_str();
         let is_secret = SECRET_HEADERS.iter().any(|word| name.contains(word));
-        let value = if is_secret { "..." } else { value.to_str().unwrap_or("(not text)") };
+        let value = match value.to_str() {
+            _ if is_secret => Cow::Borrowed("..."),
+            Ok(address) if name == header::REFERER.as_str() => Cow::Owned(redact(address, own)),
+            text => Cow::Borrowed(text.unwrap_or("(not text)")),
+        };
         if out.len() + name.len() + value.len() > HEADERS_BYTES_MAX {
             out.push_str("...\n");
             break;
         }
-        for piece in [name, ": ", value, "\n"] {
+        for piece in [name, ": ", &value, "\n"] {
             out.push_str(piece);
         }
     }
@@ -248,9 +253,19 @@ mod tests {
         ] {
             headers.insert(name, value.parse().unwrap());
         }
-        let lines = header_lines(&headers);
+        let lines = header_lines(&headers, &[]);
         assert!(!lines.contains("s3cret") && lines.contains("authorization: ...\n"), "{lines}");
         assert!(lines.contains("accept: */*\n"), "{lines}");
+    }
+
+    #[test]
+    fn secrets_in_the_address_that_a_request_came_from_are_taken_out() {
+        let address = "http://h/page?access_token=s3cret&part=id&own=s3cret";
+        let headers = HeaderMap::from_iter([(header::REFERER, address.parse().unwrap())]);
+        assert_eq!(
+            header_lines(&headers, &["own"]),
+            "referer: http://h/page?access_token=...&part=id&own=...\n"
+        );
     }
 
     #[test]
@@ -260,7 +275,7 @@ mod tests {
             let name: http::HeaderName = format!("x-{number}").parse().unwrap();
             headers.insert(name, "v".repeat(1_000).parse().unwrap());
         }
-        let lines = header_lines(&headers);
+        let lines = header_lines(&headers, &[]);
         assert!(lines.len() <= HEADERS_BYTES_MAX + 4 && lines.ends_with("...\n"));
     }
 

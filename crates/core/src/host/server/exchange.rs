@@ -40,7 +40,7 @@ impl<S: HostedService> ServerState<S> {
         let target = target.map_or("/", http::uri::PathAndQuery::as_str);
         let target = redact(target, self.service.secret_parameters());
         let host = host_of(&request).unwrap_or_default();
-        let noted = Noted::of(&request, &target);
+        let noted = Noted::of(&request, &target, self.service.secret_parameters());
         let is_http1 = request.version() < Version::HTTP_2;
         let expects = is_http1 && request.headers().contains_key(header::EXPECT);
         let is_empty = request.body().is_end_stream();
@@ -164,7 +164,8 @@ struct Noted {
 }
 
 impl Noted {
-    fn of(request: &Request<Incoming>, target: &str) -> Self {
+    /// Notes a request; `own` are secret parameters.
+    fn of(request: &Request<Incoming>, target: &str, own: &[&str]) -> Self {
         if is_control(target) {
             return Self { headers: String::new(), copy: None, is_form: false };
         }
@@ -174,7 +175,7 @@ impl Noted {
         let kind = kind.filter(|_| !is_packed).unwrap_or_default();
         let copied = is_text(kind) && !request.body().is_end_stream();
         Self {
-            headers: header_lines(headers),
+            headers: header_lines(headers, own),
             copy: copied.then(BodyCopy::default),
             is_form: kind.contains("form-urlencoded"),
         }
