@@ -36,6 +36,8 @@ pub(super) enum Name {
     DropMode,
     CellResolution,
     Position,
+    Display,
+    Visibility,
 }
 
 /// The attributes of an element, each with its value.
@@ -75,6 +77,8 @@ impl Name {
             "dropMode" => Self::DropMode,
             "cellResolution" => Self::CellResolution,
             "position" => Self::Position,
+            "display" => Self::Display,
+            "visibility" => Self::Visibility,
             _ => return None,
         })
     }

@@ -48,6 +48,8 @@ struct Element {
     /// The end of the last child, or of the one that ends last.
     children_end: MediaTime,
     has_end: bool,
+    /// It is not shown, nor is anything within it: it is said to be so, or ends before it begins because of what is around it.
+    is_left_out: bool,
     /// It holds a text of its own.
     is_timed: bool,
     inherited: Inherited,
@@ -282,6 +284,8 @@ impl Walk {
             is_sequence: attributes.get(Name::TimeContainer) == Some("seq"),
             children_end: begin_at,
             has_end: end.is_some() || length.is_some(),
+            is_left_out: parent.is_some_and(|parent| parent.is_left_out)
+                || limit < OPEN && limit <= begin_at,
             is_timed: false,
             inherited: Inherited::default(),
             region: region.or_else(|| parent.and_then(|parent| parent.region)),
@@ -299,6 +303,7 @@ impl Walk {
             let of_region =
                 region.and_then(|index| self.regions.get(index)).copied().unwrap_or_default();
             let own = self.declarations(attributes);
+            element.is_left_out |= own.is_displayed == Some(false);
             element.inherited = of_region.inherited.merge(inherited).merge(own.inherited);
         }
         Ok(element)
@@ -321,7 +326,7 @@ impl Walk {
             text: TextBuilder::default(),
             region: element.region,
             inherited: element.inherited,
-            stands_empty: is_timed(attributes),
+            stands_empty: is_timed(attributes) && !self.is_hidden(element),
         });
     }
 
@@ -380,6 +385,14 @@ impl Walk {
         self.track.push(cue)
     }
 
+    /// Tells whether nobody sees the texts of an element.
+    fn is_hidden(&self, element: &Element) -> bool {
+        let region = element.region.and_then(|index| self.regions.get(index));
+        element.is_left_out
+            || element.inherited.is_hidden()
+            || region.is_some_and(|region| region.is_displayed == Some(false))
+    }
+
     fn line_break(&mut self) {
         let preserves = self.elements.last().is_some_and(|element| element.preserves_space);
         if let Some(open) = self.cues.last_mut() {
@@ -398,6 +411,13 @@ impl Walk {
             return;
         }
         if !matches!(element.kind, Kind::Paragraph | Kind::Span) {
+            return;
+        }
+        if self.is_hidden(element) {
+            // A cue of hidden text alone is none.
+            if let Some(open) = self.cues.last_mut().filter(|_| !text.trim().is_empty()) {
+                open.stands_empty = false;
+            }
             return;
         }
         let Some(open) = self.cues.last_mut() else { return };

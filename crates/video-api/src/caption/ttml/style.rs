@@ -20,6 +20,7 @@ pub(super) struct Inherited {
     colour: Option<Colour>,
     /// The alignment of lines.
     pub(super) align: Option<Align>,
+    is_visible: Option<bool>,
 }
 
 /// The style that an element declares.
@@ -27,6 +28,8 @@ pub(super) struct Inherited {
 pub(super) struct Declared {
     /// The part that goes on to the elements within.
     pub(super) inherited: Inherited,
+    /// Whether it is shown, with everything within it.
+    pub(super) is_displayed: Option<bool>,
     /// The place of lines in a region: at its first edge, in the middle, at its last.
     pub(super) display: Option<Anchor>,
     /// A region's corner, in thousandths of a percent.
@@ -49,6 +52,11 @@ impl Inherited {
             underline: get(Name::TextDecoration).and_then(underline),
             colour: get(Name::Color).and_then(Colour::parse),
             align: get(Name::TextAlign).and_then(Align::parse),
+            is_visible: get(Name::Visibility).and_then(|value| match value {
+                "visible" => Some(true),
+                "hidden" => Some(false),
+                _ => None,
+            }),
         }
     }
 
@@ -60,7 +68,13 @@ impl Inherited {
             underline: over.underline.or(self.underline),
             colour: over.colour.or(self.colour),
             align: over.align.or(self.align),
+            is_visible: over.is_visible.or(self.is_visible),
         }
+    }
+
+    /// Tells whether text is hidden, though its place is kept.
+    pub(super) fn is_hidden(self) -> bool {
+        self.is_visible == Some(false)
     }
 
     /// The look of text.
@@ -75,7 +89,7 @@ impl Inherited {
 }
 
 /// The attributes that declare a style.
-const DECLARING: [Name; 10] = [
+const DECLARING: [Name; 12] = [
     Name::FontStyle,
     Name::FontWeight,
     Name::TextDecoration,
@@ -86,6 +100,8 @@ const DECLARING: [Name; 10] = [
     Name::Position,
     Name::Extent,
     Name::WritingMode,
+    Name::Display,
+    Name::Visibility,
 ];
 
 impl Declared {
@@ -102,6 +118,7 @@ impl Declared {
         let get = |name: Name| attributes.get(name);
         Self {
             inherited: Inherited::of(attributes),
+            is_displayed: get(Name::Display).map(|value| value != "none"),
             display: get(Name::DisplayAlign).and_then(|value| match value {
                 "before" => Some(Anchor::Start),
                 "center" => Some(Anchor::Center),
@@ -123,6 +140,7 @@ impl Declared {
     pub(super) fn merge(self, over: Self) -> Self {
         Self {
             inherited: self.inherited.merge(over.inherited),
+            is_displayed: over.is_displayed.or(self.is_displayed),
             display: over.display.or(self.display),
             origin: over.origin.or(self.origin),
             position: over.position.or(self.position),

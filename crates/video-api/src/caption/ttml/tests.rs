@@ -135,6 +135,37 @@ fn a_span_with_times_is_a_cue_of_its_own() {
 }
 
 #[test]
+fn what_is_not_displayed_hidden_or_ended_by_what_is_around_it_is_no_cue() {
+    let head = r#"<head><styling><style xml:id="off" tts:display="none"/></styling><layout>
+        <region xml:id="gone" tts:display="none"/><region xml:id="dim"><style tts:visibility="hidden"/></region></layout></head>"#;
+    let shown = |content: &str| {
+        let text = format!(
+            r#"<tt xmlns="http://www.w3.org/ns/ttml" xmlns:tts="http://www.w3.org/ns/ttml#styling">{head}<body>{content}</body></tt>"#
+        );
+        let track = read(&text).unwrap();
+        track.cues.iter().map(|cue| cue.text.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    for hidden in [
+        r#"<div><p begin="1s" end="2s" tts:display="none">no</p></div>"#,
+        r#"<div tts:display="none"><p begin="1s" end="2s" tts:display="auto">no</p></div>"#,
+        r#"<div><p begin="1s" end="2s" style="off">no</p></div>"#,
+        r#"<div><p begin="1s" end="2s" tts:visibility="hidden">no</p></div>"#,
+        r#"<div><p begin="1s" end="2s"><span tts:visibility="hidden">no</span></p></div>"#,
+        r#"<div region="gone"><p begin="1s" end="2s">no</p></div>"#,
+        r#"<div><p begin="1s" end="2s" region="dim">no</p></div>"#,
+        r#"<div end="10s"><p begin="20s" end="25s">no</p></div>"#,
+        r#"<div end="10s"><p begin="10s"><span begin="1s">no</span></p></div>"#,
+    ] {
+        let beside = r#"<div><p begin="30s" end="31s">yes</p></div>"#;
+        assert_eq!(shown(&format!("{hidden}{beside}")), ["yes"], "{hidden}");
+    }
+    let parts = r#"<div><p begin="1s" end="2s" tts:visibility="hidden">a<span tts:visibility="visible">b</span>c</p></div>"#;
+    assert_eq!(shown(parts), ["b"]);
+    let cut = r#"<div end="10s"><p begin="9s" end="25s">yes</p></div>"#;
+    assert_eq!(shown(cut), ["yes"]);
+}
+
+#[test]
 fn an_end_that_is_missing_is_the_next_start() {
     let track = body("", "<div><p begin=\"1s\">a</p><p begin=\"3s\">b</p></div>").unwrap();
     assert_eq!(shape(&track), [(1_000, 3_000, "a"), (3_000, 7_000, "b")]);
