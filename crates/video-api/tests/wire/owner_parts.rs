@@ -32,14 +32,15 @@ async fn suggestions_are_there_while_the_processing_says_so() {
     let kind = [("content-type", "video/mp4")];
     let made = service.ask_with("POST", upload, "ALICE", &kind, picture).await.json();
     let id = made["id"].as_str().unwrap();
-    for (id, suggestions, availability) in [
-        (id, json!({"processingErrors": ["imageFile"]}), "available"),
-        ("v", Value::Null, "unavailable"),
+    for (id, suggestions, availability, thumbnails) in [
+        (id, json!({"processingErrors": ["imageFile"]}), "available", "unavailable"),
+        ("v", Value::Null, "unavailable", "available"),
     ] {
         let list = format!("/videos?part=suggestions,processingDetails&id={id}");
         let found = service.list(&list).await;
         let video = &found["items"][0];
         assert_eq!(video["suggestions"], suggestions, "{video}");
         assert_eq!(video["processingDetails"]["processingIssuesAvailability"], availability);
+        assert_eq!(video["processingDetails"]["thumbnailsAvailability"], thumbnails);
     }
 }

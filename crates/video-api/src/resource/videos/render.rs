@@ -339,12 +339,16 @@ fn processing(head: &Video, now: Timestamp) -> Value {
         "failed" => "failed",
         _ => "succeeded",
     };
-    let available = if status == "succeeded" { "available" } else { "inProgress" };
+    let thumbnails = match status {
+        "succeeded" => "available",
+        "failed" => "unavailable",
+        _ => "inProgress",
+    };
     let issues = if suggestions(head).is_some() { "available" } else { "unavailable" };
     let mut details = json!({
         "processingStatus": status, "fileDetailsAvailability": "available", "processingIssuesAvailability": issues,
         "tagSuggestionsAvailability": "unavailable", "editorSuggestionsAvailability": "unavailable",
-        "thumbnailsAvailability": available,
+        "thumbnailsAvailability": thumbnails,
     });
     if let Some(map) = details.as_object_mut() {
         if status == "processing" {
