@@ -97,6 +97,10 @@ fn what_would_be_left_out_or_hidden_is_refused_with_its_place() {
             "comments[0]: Invalid value at 'likeCount'",
         ),
         (
+            json!({"comments": [liked(json!([]), 1 << 32)]}),
+            "comments[0]: Invalid value at 'likeCount'",
+        ),
+        (
             json!({"comments": [liked(json!(["a", "UCa"]), 2)]}),
             "comments[0]: Invalid value at 'likes[1]'",
         ),

@@ -20,6 +20,8 @@ pub(super) static SECTIONS: &[SeedSection] =
 
 /// Accounts that one comment names as its likes.
 const LIKES_MAX: usize = 500;
+/// The most likes that `snippet.likeCount` can say: its type is `uint32`.
+const LIKE_COUNT_MAX: u64 = u32::MAX as u64;
 
 fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
     let mut ids = SeededIds::from_seed(reader.digest);
@@ -133,6 +135,9 @@ impl SeedComment {
         let named = self.likes.len() as u64;
         if self.like_count.is_some_and(|count| count < named) {
             return Err(invalid("likeCount", "at least as many as likes names"));
+        }
+        if self.like_count.is_some_and(|count| count > LIKE_COUNT_MAX) {
+            return Err(invalid("likeCount", "at most 4294967295"));
         }
         let published = moment("publishedAt", self.published_at.as_deref(), now)?;
         let comment = Comment {
