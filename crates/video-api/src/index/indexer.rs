@@ -139,13 +139,12 @@ pub(super) fn word_changes(group: &[PendingDocument]) -> BTreeMap<(String, u64),
     let mut changes: BTreeMap<(String, u64), Vec<Change>> = BTreeMap::new();
     for pending in group {
         let now = pending.current.as_ref().map(all_words).unwrap_or_default();
-        let before: BTreeMap<_, _> = pending
-            .state
-            .indexed
-            .iter()
-            .chain(&pending.state.in_progress)
-            .flat_map(all_words)
-            .collect();
+        let indexed = pending.state.indexed.iter().chain(&pending.state.in_progress);
+        let mut before: BTreeMap<_, _> = indexed.clone().flat_map(all_words).collect();
+        if pending.state.words != tokenizer::VERSION {
+            let earlier = indexed.flat_map(tokenizer::earlier_words_of);
+            before.extend(earlier.map(|word| (word, Counts::default())));
+        }
         let unchanged = pending.state.in_progress.is_empty() && before == now;
         if unchanged {
             continue;
@@ -231,7 +230,11 @@ fn commit_entries(tx: &mut Tx<'_>, group: &[PendingDocument]) -> Result<(), Stor
             CHANGED.put(
                 tx,
                 &pending.key,
-                &IndexState { indexed: pending.current.clone(), in_progress: Vec::new() },
+                &IndexState {
+                    indexed: pending.current.clone(),
+                    in_progress: Vec::new(),
+                    words: tokenizer::VERSION,
+                },
             );
         }
     }

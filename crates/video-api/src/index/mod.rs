@@ -181,6 +181,8 @@ pub struct IndexState {
     /// Versions that it was being brought to when something stopped it: any of their words may be there.
     #[serde(rename = "begun")]
     pub in_progress: Vec<Document>,
+    /// The version of the reading by which their words are there ([`tokenizer::VERSION`]).
+    pub words: u32,
 }
 
 impl JsonRecord for IndexState {}
@@ -242,13 +244,33 @@ pub fn plan(plan: &mut Plan<'_>, kind: Kind, id: &str) {
     plan.row(&CHANGED, &key);
 }
 
+/// Notes that the index has to follow a document again, because an earlier build indexed it and read its texts as other words; says whether it
+/// has to.
+///
+/// # Errors
+/// As [`Tx::get`].
+pub fn read_anew(tx: &mut Tx<'_>, key: &(u8, String)) -> Result<bool, StoreError> {
+    let document = DOCUMENTS.get(tx, key)?;
+    let Some(document) =
+        document.filter(|document| tokenizer::texts(document).any(tokenizer::is_read_anew))
+    else {
+        return Ok(false);
+    };
+    let changed = CHANGED.get(tx, key)?;
+    let state =
+        changed.unwrap_or_else(|| IndexState { indexed: Some(document), ..IndexState::default() });
+    CHANGED.put(tx, key, &IndexState { words: 0, ..state });
+    Ok(true)
+}
+
 fn mark_changed(
     tx: &mut Tx<'_>,
     key: &(u8, String),
     before: Option<Document>,
 ) -> Result<(), StoreError> {
     if CHANGED.get(tx, key)?.is_none() {
-        let state = IndexState { indexed: before, in_progress: Vec::new() };
+        let state =
+            IndexState { indexed: before, in_progress: Vec::new(), words: tokenizer::VERSION };
         CHANGED.put(tx, key, &state);
     }
     Ok(())

@@ -1,11 +1,16 @@
-//! Texts and queries as words: Unicode word boundaries (UAX 29), without regard to case.
+//! Texts and queries as words: Unicode word boundaries (UAX 29), without regard to case or to the form in which a letter is written (NFKC).
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Document;
 
+/// The version of the reading of texts as words. Stores of which another one filled the index have texts that are read otherwise
+/// ([`is_read_anew`]) indexed again at their first start.
+pub const VERSION: u32 = 1;
 /// A longer word is known by its first so many bytes.
 const WORD_BYTES_MAX: usize = 64;
 /// A query has no more words than this; the rest is not looked at.
@@ -32,6 +37,28 @@ impl Counts {
 
 /// The words of a text, in order.
 pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let (as_it_stands, folded) = match folded(text) {
+        Cow::Borrowed(text) => (text, Vec::new()),
+        Cow::Owned(text) => ("", earlier_words(&text).collect()),
+    };
+    earlier_words(as_it_stands).chain(folded)
+}
+
+/// A text with each letter in one form, however it was typed.
+fn folded(text: &str) -> Cow<'_, str> {
+    const TYPOGRAPHIC_APOSTROPHE: char = '\u{2019}';
+    let is_folded = text.is_ascii()
+        || is_nfkc_quick(text.chars()) == IsNormalized::Yes
+            && !text.contains(TYPOGRAPHIC_APOSTROPHE);
+    if is_folded {
+        return Cow::Borrowed(text);
+    }
+    let plain = |letter| if letter == TYPOGRAPHIC_APOSTROPHE { '\'' } else { letter };
+    Cow::Owned(text.nfkc().map(plain).collect())
+}
+
+/// The words of a text as version 0 read it.
+pub fn earlier_words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.unicode_words().map(|word| {
         let mut word = word.to_lowercase();
         if word.len() > WORD_BYTES_MAX {
@@ -39,6 +66,24 @@ pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         }
         word
     })
+}
+
+/// Tells whether the words of a text may be others than those that version 0 read.
+#[must_use]
+pub fn is_read_anew(text: &str) -> bool {
+    matches!(folded(text), Cow::Owned(_))
+}
+
+/// The texts of a document.
+pub fn texts(document: &Document) -> impl Iterator<Item = &str> {
+    let tags = document.tags.iter().map(String::as_str);
+    [document.title.as_str(), document.description.as_str()].into_iter().chain(tags)
+}
+
+/// The words of a document as version 0 read it.
+#[must_use]
+pub fn earlier_words_of(document: &Document) -> BTreeSet<String> {
+    texts(document).flat_map(earlier_words).collect()
 }
 
 /// The words of a document with their counts.
@@ -120,12 +165,7 @@ impl TextQuery {
     /// Tells whether a document matches, by its text.
     #[must_use]
     pub fn holds(&self, document: &Document) -> bool {
-        let tags = document.tags.iter().map(String::as_str);
-        let texts: Vec<Term> = [document.title.as_str(), document.description.as_str()]
-            .into_iter()
-            .chain(tags)
-            .map(|text| words(text).collect())
-            .collect();
+        let texts: Vec<Term> = texts(document).map(|text| words(text).collect()).collect();
         let stands =
             |term: &Term| texts.iter().any(|text| text.windows(term.len()).any(|run| run == term));
         self.groups.iter().all(|group| group.iter().any(stands))
@@ -154,6 +194,24 @@ mod tests {
         assert_eq!(of("東京 3.14 a_b"), ["東", "京", "3.14", "a_b"]);
         assert_eq!(of("  …!"), [""; 0]);
         assert_eq!(of(&"ü".repeat(60)), ["ü".repeat(32)]);
+    }
+
+    #[test]
+    fn texts_that_look_alike_have_the_same_words_however_their_letters_are_written() {
+        let of = |text| words(text).collect::<Vec<_>>();
+        for (typed, alike) in [
+            ("Cafe\u{301} Zu\u{308}rich", "café zürich"),
+            ("Don\u{2019}t", "don't"),
+            ("Ｔｏｋｙｏ ①", "tokyo 1"),
+            ("ﬁlm", "film"),
+            ("\u{1100}\u{1161}\u{11A8}", "각"),
+        ] {
+            assert_eq!(of(typed), of(alike), "{typed}");
+            assert_eq!(TextQuery::parse(typed), TextQuery::parse(alike), "{typed}");
+            assert!(is_read_anew(typed) && !is_read_anew(alike), "{typed}");
+        }
+        let document = Document { title: "Cafe\u{301} noir".into(), ..Document::default() };
+        assert!(TextQuery::parse("\"café noir\"").holds(&document));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Counts that stores of earlier builds lack, made once at the first start: the tallies of all that is about a channel, as its owner and as everyone
-//! sees it, and the marks of ratings whose video their account does not see.
+//! sees it, and the marks of ratings whose video their account does not see. Then texts are indexed again in which earlier builds read other words.
 //!
 //! It goes step by step before the service answers, each step a transaction with what comes next, so that a restart goes on. Counting anew gives the
 //! same, so a store of which nothing is known may be counted.
@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, Order, Span, Table, Tx};
 
 use crate::api::error::Error;
+use crate::index::{self, DOCUMENTS, tokenizer};
 use crate::record::table_entry::{Form, TableEntry};
-use crate::resource::comments::record::whole_lists;
+use crate::resource::comments;
+use crate::resource::comments::record::{COMMENTS, whole_lists};
 use crate::resource::comments::tally::{self, TALLIES};
 use crate::resource::videos::rating::{self, RATINGS};
 use crate::resource::videos::render::LISTED_VIDEOS;
@@ -22,6 +24,12 @@ pub static TABLES: &[TableEntry] = &[TableEntry::new("recount", &RECOUNT, Form::
 
 /// Rows that one step looks at; each changes a few.
 const STEP: usize = 60;
+/// Rows that one step looks through for texts that are read otherwise.
+const READ_STEP: usize = 500;
+/// Documents of which one step notes that they are indexed again: each is written as a whole.
+const DOCUMENTS_CHANGED_MAX: usize = 20;
+/// Rows of words behind which a step ends; one comment changes 604 at most, and a transaction 1,000.
+const WORD_ROWS_STEP: usize = 300;
 
 /// The part of a recount that comes next, after a row that was counted last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +43,14 @@ pub enum Recount {
     Lists(Option<(String, u8)>),
     /// Ratings are marked.
     Ratings(Option<(String, String)>),
-    /// Everything is counted, and each request keeps it so.
-    #[serde(rename = "counted")]
+    /// Everything is counted, by a build that read other words in some texts.
+    Counted,
+    /// Documents of the search index are looked through for such texts.
+    Documents(Option<(u8, String)>),
+    /// Comments are looked through for such texts.
+    Comments(Option<String>),
+    /// Everything is as a new store has it, and each request keeps it so.
+    #[serde(rename = "current")]
     Done,
 }
 
@@ -51,6 +65,9 @@ pub fn step(tx: &mut Tx<'_>) -> Result<bool, Error> {
         Recount::Forget => forget(tx)?,
         Recount::Lists(after) => count_lists(tx, after)?,
         Recount::Ratings(after) => mark_ratings(tx, after)?,
+        Recount::Counted => Recount::Documents(None),
+        Recount::Documents(after) => read_documents(tx, after)?,
+        Recount::Comments(after) => read_comments(tx, after)?,
         Recount::Done => return Ok(false),
     };
     let goes_on = next != Recount::Done;
@@ -107,7 +124,42 @@ fn mark_ratings(tx: &mut Tx<'_>, after: Option<(String, String)>) -> Result<Reco
         }
     }
     let last = rows.into_iter().next_back().filter(|_| more);
-    Ok(last.map_or(Recount::Done, |(key, _)| Recount::Ratings(Some(key))))
+    Ok(last.map_or(Recount::Documents(None), |(key, _)| Recount::Ratings(Some(key))))
+}
+
+fn read_documents(tx: &mut Tx<'_>, after: Option<(u8, String)>) -> Result<Recount, Error> {
+    let mut span = Span { order: Order::Ascending, ..DOCUMENTS.span(&()) };
+    span.from = after.map(|key| DOCUMENTS.key(&key).to_vec());
+    let (rows, more) = DOCUMENTS.scan(tx, &span, READ_STEP)?;
+    let (mut changed, mut last) = (0, None);
+    for (key, document) in rows {
+        if tokenizer::texts(&document).any(tokenizer::is_read_anew) {
+            changed += usize::from(index::read_anew(tx, &key)?);
+        }
+        if changed == DOCUMENTS_CHANGED_MAX {
+            return Ok(Recount::Documents(Some(key)));
+        }
+        last = Some(key);
+    }
+    let last = last.filter(|_| more);
+    Ok(last.map_or(Recount::Comments(None), |key| Recount::Documents(Some(key))))
+}
+
+fn read_comments(tx: &mut Tx<'_>, after: Option<String>) -> Result<Recount, Error> {
+    let mut span = Span { order: Order::Ascending, ..COMMENTS.span(&()) };
+    span.from = after.map(|key| COMMENTS.key(&key).to_vec());
+    let (rows, more) = COMMENTS.scan(tx, &span, READ_STEP)?;
+    let (mut changed, mut last) = (0, None);
+    for (id, comment) in rows {
+        if tokenizer::is_read_anew(&comment.text) {
+            changed += comments::store::read_anew(tx, &id)?;
+        }
+        if changed > WORD_ROWS_STEP {
+            return Ok(Recount::Comments(Some(id)));
+        }
+        last = Some(id);
+    }
+    Ok(last.filter(|_| more).map_or(Recount::Done, |id| Recount::Comments(Some(id))))
 }
 
 #[cfg(test)]
@@ -117,6 +169,8 @@ mod tests {
     use triptych_core::time::Timestamp;
 
     use super::*;
+    use crate::index::postings::POSTINGS;
+    use crate::resource::comments::words::WORDS;
     use crate::resource::videos::rating::HIDDEN_COUNT;
     use crate::seed::Seed;
 
@@ -181,5 +235,45 @@ mod tests {
         let threads = |tx: &mut Tx<'_>, list: &str| tally::of(tx, list.into()).unwrap().threads(1);
         assert_eq!([threads(&mut tx, "AUCa"), threads(&mut tx, "PUCa")], [3, 2]);
         assert_eq!(rating::total(&mut tx, "UCb", 1, false).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_store_whose_texts_an_earlier_build_read_as_other_words_is_found_by_todays() {
+        let file = r#"{"accounts": [{"id": "a", "channel": {"id": "UCa", "title": "A"}}],
+            "videos": [{"id": "v", "owner": "a", "snippet": {"title": "Cafe\u0301"}}, {"id": "w", "owner": "a", "snippet": {"title": "plain"}}],
+            "comments": [{"id": "c", "author": "a", "video": "v", "textOriginal": "don\u2019t", "replies": [{"id": "r", "author": "a", "textOriginal": "u\u0308"}]}]}"#;
+        let (store, seed) = (Memory::new(), Seed::parse(file).unwrap());
+        let mut ids = SeededIds::from_number(1);
+        recount(&store);
+        for at in 0..seed.len() {
+            let now = Timestamp::from_seconds(1_790_000_000);
+            run_blocking(&store, &mut ids, 9, |tx, _| seed.apply(at, tx, now, true)).unwrap();
+        }
+        while index::indexer::follow(&store, &mut ids).unwrap() > 0 {}
+        let expected = rows(&store);
+        // As the earlier build left it: the rows of the words stand under other ones.
+        let words: &[(&str, &str)] =
+            &[("café", "cafe\u{301}"), ("don't", "don\u{2019}t"), ("ü", "u\u{308}")];
+        let older = |tx: &mut Tx<'_>| {
+            RECOUNT.put(tx, &(), &Recount::Counted);
+            for (now, before) in words {
+                let (blocks, _) = POSTINGS.scan(tx, &POSTINGS.span(&(*now).to_owned()), 9)?;
+                for ((word, block), held) in blocks {
+                    POSTINGS.delete(tx, &(word, block));
+                    POSTINGS.put(tx, &((*before).to_owned(), block), &held);
+                }
+                let (uses, _) = WORDS.scan(tx, &WORDS.span(&()), 99)?;
+                for (key, count) in uses.into_iter().filter(|(key, _)| key.1 == *now) {
+                    WORDS.delete(tx, &key);
+                    WORDS.put(tx, &(key.0, (*before).to_owned(), key.2, key.3), &count);
+                }
+            }
+            Ok::<_, Error>(())
+        };
+        run_blocking(&store, &mut ids, 9, |tx, _| older(tx)).unwrap();
+        assert_ne!(rows(&store), expected);
+        recount(&store);
+        while index::indexer::follow(&store, &mut ids).unwrap() > 0 {}
+        assert_eq!(rows(&store), expected);
     }
 }

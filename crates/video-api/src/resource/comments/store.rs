@@ -120,6 +120,22 @@ fn reply_words(
     }
 }
 
+/// Brings the words of a comment from what an earlier build read in its text to what is read in it now; says how many rows changed.
+///
+/// # Errors
+/// As the store.
+pub fn read_anew(tx: &mut Tx<'_>, id: &str) -> Result<usize, Error> {
+    let thread = thread_of(id).unwrap_or(id).to_owned();
+    // As in `replace`: first where others meet it, then the words.
+    REPLY_COUNTS.get(tx, &thread)?;
+    let comment = COMMENTS.get(tx, &id.to_owned())?;
+    let top = COMMENTS.get(tx, &thread)?;
+    match (comment, top) {
+        (Some(comment), Some(top)) => words::read_anew(tx, opened(&thread, &top), &comment),
+        _ => Ok(0),
+    }
+}
+
 /// Takes all that is counted of a list whose video or channel goes, out of the lists in `whole` as well, since it counts there.
 ///
 /// # Errors

@@ -41,8 +41,12 @@ const WORDS_MAX: usize = 150;
 
 /// The words under which a text is found.
 fn keys(text: &str) -> BTreeSet<String> {
+    keys_of(tokenizer::words(text))
+}
+
+fn keys_of(words: impl Iterator<Item = String>) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
-    for word in tokenizer::words(text) {
+    for word in words {
         if keys.len() == WORDS_MAX && !keys.contains(&word) {
             keys.insert(String::new());
             break;
@@ -72,7 +76,25 @@ pub fn replace(
     old: Option<&str>,
     new: Option<&str>,
 ) -> Result<(), Error> {
-    for (key, is_used) in changes(at, comment, old, new) {
+    let [old, new] = [old, new].map(|text| text.map(keys).unwrap_or_default());
+    put(tx, changes(at, comment, &old, &new))
+}
+
+/// Brings the rows of a thread from what version 0 of the reading of texts says of a comment to what today's does; says how many rows changed.
+///
+/// # Errors
+/// As the store.
+pub fn read_anew(tx: &mut Tx<'_>, at: ThreadTime<'_>, comment: &Comment) -> Result<usize, Error> {
+    let old = keys_of(tokenizer::earlier_words(&comment.text));
+    let changes = changes(at, comment, &old, &keys(&comment.text));
+    let count = changes.len();
+    put(tx, changes)?;
+    Ok(count)
+}
+
+/// Writes the words that come and go.
+fn put(tx: &mut Tx<'_>, changes: Vec<(WordKey, bool)>) -> Result<(), Error> {
+    for (key, is_used) in changes {
         // Whatever else writes words of this thread meets this transaction at its first comment or at its count of replies, which was read
         // before.
         let uses = WORDS.peek(tx, &key)?.map_or(0, |uses| uses.0);
@@ -93,7 +115,8 @@ pub fn plan(
     old: Option<&str>,
     new: Option<&str>,
 ) {
-    for (key, _) in changes(at, comment, old, new) {
+    let [old, new] = [old, new].map(|text| text.map(keys).unwrap_or_default());
+    for (key, _) in changes(at, comment, &old, &new) {
         plan.row(&WORDS, &key);
     }
 }
@@ -105,12 +128,11 @@ pub type WordKey = (String, String, u64, String);
 fn changes(
     at: ThreadTime<'_>,
     comment: &Comment,
-    old: Option<&str>,
-    new: Option<&str>,
+    old: &BTreeSet<String>,
+    new: &BTreeSet<String>,
 ) -> Vec<(WordKey, bool)> {
-    let [old, new] = [old, new].map(|text| text.map(keys).unwrap_or_default());
     let time = latest_first(at.published.micros());
-    let words: Vec<_> = old.symmetric_difference(&new).collect();
+    let words: Vec<_> = old.symmetric_difference(new).collect();
     let key =
         |list: &String, word: &String| (list.clone(), word.clone(), time, at.thread.to_owned());
     let in_list =
