@@ -54,6 +54,10 @@ fn read_accounts(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
             let handle = handle.trim_start_matches('@').to_lowercase();
             reader.names.take("handle", &handle, &place, ".channel.handle")?;
         }
+        if let Some(username) = seed.channel.as_ref().and_then(|of| of.username.as_ref()) {
+            let username = username.to_lowercase();
+            reader.names.take("username", &username, &place, ".channel.username")?;
+        }
         for token in &seed.tokens {
             reader.names.take("token", &token.token, &place, ".tokens")?;
             let secret = Token { account: seed.id.clone(), token: token.token.clone() };

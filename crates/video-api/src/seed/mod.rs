@@ -1,6 +1,7 @@
 //! Seed files: what fills an empty store before the service is ready, in the interface's own shapes.
 
 mod credentials;
+mod document;
 pub mod error;
 mod names;
 pub mod secrets;
@@ -14,7 +15,7 @@ use names::Names;
 use secrets::Secrets;
 use section::{ReadFile, SectionReader, SeedSection, Step};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
@@ -83,8 +84,8 @@ impl Seed {
     /// # Errors
     /// [`SeedError::Unreadable`].
     pub fn parse_beside(text: &str, files: &ReadFile<'_>) -> Result<Self, SeedError> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| SeedError::Unreadable(error.to_string()))?;
+        let value =
+            document::read(text).map_err(|error| SeedError::Unreadable(error.to_string()))?;
         let map = value
             .as_object()
             .ok_or_else(|| SeedError::Unreadable("a seed file is a JSON object".into()))?;
@@ -268,6 +269,14 @@ mod tests {
             (
                 r#"{"accounts": [{"id": "a", "channel": {"title": "A", "handle": "@x"}}, {"id": "b", "channel": {"title": "B", "handle": "X"}}]}"#,
                 "accounts[1].channel.handle: this handle is there already",
+            ),
+            (
+                r#"{"accounts": [{"id": "a", "channel": {"title": "A", "username": "x"}}, {"id": "b", "channel": {"title": "B", "username": "X"}}]}"#,
+                "accounts[1].channel.username: this username is there already",
+            ),
+            (
+                r#"{"accounts": [{"id": "a", "email": "b@example.com", "email": "c@example.com"}]}"#,
+                "accounts[0].email: this member stands twice",
             ),
             (
                 r#"{"videos": [{"id": "v", "owner": "a"}, {"id": "v", "owner": "b"}]}"#,
