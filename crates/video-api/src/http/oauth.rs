@@ -197,7 +197,7 @@ impl VideoApi {
         let mut ids = self.ids();
         let allowed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             let account = grant::account_named(tx, &chosen)?.ok_or(OauthError::AccessDenied)?;
-            Ok::<_, OauthError>(authorization.allow(tx, ids, now, &account.id))
+            Ok::<_, OauthError>(authorization.allow(tx, ids, now, &account.id)?)
         });
         match allowed.await {
             Ok(address) => redirect(address),

@@ -1,7 +1,7 @@
 //! The request that a client sends a user with, and the way back.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use super::grant::{self, CLIENTS, Challenge, Client, Code, Grant};
@@ -95,13 +95,16 @@ impl AuthorizationRequest {
     }
 
     /// Records that the user of `account` allows it, and gives the address to go back to.
+    ///
+    /// # Errors
+    /// As the store.
     pub fn allow(
         &self,
         tx: &mut Tx<'_>,
         ids: &mut dyn Ids,
         now: Timestamp,
         account: &str,
-    ) -> String {
+    ) -> Result<String, StoreError> {
         let mut id = [0; 16];
         ids.fill(&mut id);
         let granted = Grant {
@@ -120,15 +123,15 @@ impl AuthorizationRequest {
             expires: 0,
             used: false,
         };
-        let code = grant::make_code(tx, ids, now, code);
-        with_query(
+        let code = grant::make_code(tx, ids, now, code)?;
+        Ok(with_query(
             &self.redirect,
             &[
                 ("state", self.state.as_deref()),
                 ("code", Some(&code)),
                 ("scope", Some(&self.scope)),
             ],
-        )
+        ))
     }
 
     /// The address to go back to where the user does not allow it.

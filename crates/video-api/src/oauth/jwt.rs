@@ -299,7 +299,8 @@ mod tests {
         assert!(!valid(1_000_000, 1_003_601) && !valid(1_000_301, 1_003_900));
         assert!(!valid(996_100, 999_700));
         assert!(!valid(1_000_100, 1_000_000), "ended before it began");
-        for (iat, exp) in [(-1, i64::MAX), (i64::MIN, i64::MAX), (i64::MAX, i64::MIN), (i64::MIN, 0)]
+        for (iat, exp) in
+            [(-1, i64::MAX), (i64::MIN, i64::MAX), (i64::MAX, i64::MIN), (i64::MIN, 0)]
         {
             assert!(!valid(iat, exp), "{iat} {exp}");
         }

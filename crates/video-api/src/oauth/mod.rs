@@ -28,6 +28,7 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("oauthGrants", &grant::GRANTS, table_entry::Form::Json),
     TableEntry::new("oauthSecrets", &grant::SECRETS, table_entry::Form::Json),
     TableEntry::new("oauthSecretsOf", &grant::SECRETS_OF, table_entry::Form::Bytes),
+    TableEntry::new("oauthEnds", &grant::ENDS, table_entry::Form::Bytes),
     TableEntry::new("oauthIdentity", &token::IDENTITY, table_entry::Form::Json),
 ];
 

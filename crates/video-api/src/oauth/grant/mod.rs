@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+use triptych_core::kv::{JsonRecord, Order, Span, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use super::OauthError;
@@ -15,6 +15,8 @@ use crate::account::{ACCOUNTS, Account, Scope, Scopes, TOKENS, TokenRow, digest}
 pub const ACCESS_SECONDS: u32 = 3_600;
 /// Lifetime of a code, in seconds.
 const CODE_SECONDS: i64 = 600;
+/// Secrets that ended which each new one clears away: more than one, so that they come to an end.
+const SWEPT_MAX: usize = 4;
 /// Ended access tokens that one refresh clears away.
 const CLEARED_MAX: usize = 100;
 /// Secrets that a step of the end of a grant removes.
@@ -134,6 +136,8 @@ pub const GRANTS: Table<GrantId, Grant> = Table::new(0x92);
 pub const SECRETS: Table<[u8; 32], Secret> = Table::new(0x93);
 /// The digests of a grant's secrets.
 pub const SECRETS_OF: Table<(GrantId, [u8; 32]), ()> = Table::new(0x94);
+/// The digests of access tokens and codes by the second in which they end.
+pub const ENDS: Table<(u64, [u8; 32]), ()> = Table::new(0x97);
 
 /// Tokens that are issued together. They are shown once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,12 +203,22 @@ pub fn account_named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Account>, Sto
 }
 
 /// Makes a code for what the user allowed.
-pub fn make_code(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, code: Code) -> String {
+///
+/// # Errors
+/// As the store.
+pub fn make_code(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    code: Code,
+) -> Result<String, StoreError> {
+    sweep(tx, now)?;
     let secret = random_secret(ids, "4/0A");
     let code = Code { expires: now.seconds().saturating_add(CODE_SECONDS), used: false, ..code };
+    ENDS.put(tx, &end_key(code.expires, digest(&secret)), &());
     SECRETS_OF.put(tx, &(code.id, digest(&secret)), &());
     SECRETS.put(tx, &digest(&secret), &Secret::Code(code));
-    secret
+    Ok(secret)
 }
 
 /// Exchanges a code for tokens. A code that is used a second time ends the grant (RFC 6749 §4.1.2), a step each time: then the answer is
@@ -325,13 +339,15 @@ pub fn make_access(
     id: Option<GrantId>,
     grant: &Grant,
 ) -> Result<String, OauthError> {
+    sweep(tx, now)?;
     let access = random_secret(ids, "ya29.");
     let key = digest(&access);
+    let expires = now.plus(std::time::Duration::from_secs(u64::from(ACCESS_SECONDS)));
     let row = TokenRow {
         account: grant.account.clone(),
         scopes: scopes_of(&grant.scope)?,
         project: grant.project.clone(),
-        expires: Some(now.plus(std::time::Duration::from_secs(u64::from(ACCESS_SECONDS)))),
+        expires: Some(expires),
         identity: grant
             .scope
             .split_ascii_whitespace()
@@ -340,6 +356,7 @@ pub fn make_access(
             .join(" "),
     };
     TOKENS.put(tx, &key, &row);
+    ENDS.put(tx, &end_key(expires.seconds(), key), &());
     if let Some(id) = id {
         SECRETS.put(tx, &key, &Secret::Access(id));
         SECRETS_OF.put(tx, &(id, key), &());
@@ -398,6 +415,55 @@ fn clear_expired(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), Sto
             SECRETS.delete(tx, &key);
             SECRETS_OF.delete(tx, &(id, key));
         }
+    }
+    Ok(())
+}
+
+/// The place of a secret that ends in this second.
+fn end_key(seconds: i64, key: [u8; 32]) -> (u64, [u8; 32]) {
+    (u64::try_from(seconds).unwrap_or_default(), key)
+}
+
+/// Removes a few access tokens and codes that have ended, the earliest first, so that none stays for long where new ones are made.
+fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), StoreError> {
+    let span = Span { order: Order::Ascending, ..ENDS.span(&()) };
+    let (ends, _) = ENDS.scan(tx, &span, SWEPT_MAX)?;
+    for (end, ()) in ends {
+        if i64::try_from(end.0).is_ok_and(|end| end >= now.seconds()) {
+            break;
+        }
+        ENDS.delete(tx, &end);
+        let key = end.1;
+        match SECRETS.get(tx, &key)? {
+            // It was redeemed; it stays as long as its grant, so that a second use of it is seen.
+            Some(Secret::Code(code)) if code.used => {}
+            Some(Secret::Code(Code { id, .. }) | Secret::Access(id)) => {
+                TOKENS.delete(tx, &key);
+                SECRETS.delete(tx, &key);
+                SECRETS_OF.delete(tx, &(id, key));
+                remove_dead_grant(tx, id)?;
+            }
+            Some(Secret::Refresh(_)) => {}
+            None => TOKENS.delete(tx, &key),
+        }
+    }
+    Ok(())
+}
+
+/// Removes a grant of which no token is left: its used code can end nothing any more.
+fn remove_dead_grant(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
+    let (left, more) = SECRETS_OF.scan(tx, &SECRETS_OF.span(&id), 1)?;
+    let code = match left.first() {
+        Some(((_, key), ())) => match SECRETS.get(tx, key)? {
+            Some(Secret::Code(code)) if code.used && !more => Some(*key),
+            _ => return Ok(()),
+        },
+        None => None,
+    };
+    GRANTS.delete(tx, &id);
+    if let Some(key) = code {
+        SECRETS.delete(tx, &key);
+        SECRETS_OF.delete(tx, &(id, key));
     }
     Ok(())
 }

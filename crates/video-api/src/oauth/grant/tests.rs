@@ -49,7 +49,7 @@ fn works(store: &Memory, token: &str, now: i64) -> bool {
 #[test]
 fn a_code_becomes_tokens_once_and_a_second_use_ends_them() {
     let store = Memory::new();
-    let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(100), code()))).unwrap();
+    let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(100), code())?)).unwrap();
     let redeem = |seed, now, redirect: &str, verifier: Option<&str>| {
         run(&store, seed, |tx, ids| {
             redeem(tx, ids, at(now), "app", &code, Some(redirect), verifier)
@@ -89,7 +89,7 @@ fn a_code_becomes_tokens_once_and_a_second_use_ends_them() {
 fn any_token_of_a_grant_revokes_all_of_it() {
     for revoke_refresh in [true, false] {
         let store = Memory::new();
-        let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
+        let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code())?)).unwrap();
         let issued = run(&store, 2, |tx, ids| {
             redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))
         })
@@ -110,7 +110,7 @@ fn any_token_of_a_grant_revokes_all_of_it() {
 fn a_grant_ends_with_all_its_tokens_however_many_they_are() {
     for is_code in [true, false] {
         let store = Memory::new();
-        let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
+        let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code())?)).unwrap();
         let redeem = || {
             run(&store, 2, |tx, ids| {
                 redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))
@@ -145,7 +145,7 @@ fn a_grant_ends_with_all_its_tokens_however_many_they_are() {
 #[test]
 fn a_refresh_gives_no_more_scopes_than_were_granted_and_clears_what_ended() {
     let store = Memory::new();
-    let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
+    let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code())?)).unwrap();
     let issued = run(&store, 2, |tx, ids| {
         redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))
     })
@@ -167,10 +167,48 @@ fn a_refresh_gives_no_more_scopes_than_were_granted_and_clears_what_ended() {
 }
 
 #[test]
+fn what_has_ended_goes_with_what_is_made_later_and_a_used_code_stays_with_its_refresh_token() {
+    let store = Memory::new();
+    let rows = || kv::KeyValue::scan(&store, &Span::default(), 1_000).unwrap().rows.len();
+    let grant = code().grant;
+    let mint = |seed, now| {
+        run(&store, seed, |tx, ids| make_access(tx, ids, at(now), None, &grant)).unwrap()
+    };
+    let code_of = |id: u8, seed, now, offline| {
+        let code = || Code { id: [id; 16], offline, ..code() };
+        run(&store, seed, |tx, ids| Ok(make_code(tx, ids, at(now), code())?)).unwrap()
+    };
+    let redeem = |secret: &str, seed, now| {
+        run(&store, seed, |tx, ids| {
+            redeem(tx, ids, at(now), "app", secret, Some("http://127.0.0.1:9/"), Some(VERIFIER))
+        })
+    };
+    let lasting = code_of(1, 1, 0, true);
+    let issued = redeem(&lasting, 2, 0).unwrap().unwrap();
+    let brief = code_of(2, 3, 0, false);
+    redeem(&brief, 4, 0).unwrap().unwrap();
+    let unredeemed = code_of(3, 5, 0, true);
+    for seed in 10..30 {
+        mint(seed, 0);
+    }
+    // Each makes two rows, and takes up to four secrets that have ended.
+    for seed in 30..50 {
+        mint(seed, 10_000);
+    }
+    assert!(matches!(redeem(&unredeemed, 50, 10_000), Err(OauthError::InvalidGrant(_))));
+    let last = mint(51, 10_000);
+    assert!(works(&store, &last, 10_000) && !works(&store, &issued.access, 0));
+    let (lasts, used_and_refresh_with_their_places_and_grant) = (21 * 2, 2 * 2 + 1);
+    assert_eq!(rows(), lasts + used_and_refresh_with_their_places_and_grant);
+    assert_eq!(redeem(&lasting, 52, 10_000), Ok(None), "a second use of the code is seen");
+    assert_eq!(rows(), lasts);
+}
+
+#[test]
 fn no_secret_is_stored_as_it_is() {
     let store = Memory::new();
-    let secret = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
-    let rows = kv::KeyValue::scan(&store, &kv::Span::default(), 100).unwrap().rows;
+    let secret = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code())?)).unwrap();
+    let rows = kv::KeyValue::scan(&store, &Span::default(), 100).unwrap().rows;
     let raw = URL_SAFE_NO_PAD.decode(&secret[4..]).unwrap();
     for (key, value) in rows {
         for bytes in [key, value] {
