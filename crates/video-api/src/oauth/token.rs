@@ -199,7 +199,7 @@ impl Issuer<'_> {
             let account = ACCOUNTS
                 .peek(tx, &issued.account)?
                 .ok_or(OauthError::InvalidGrant("account not found"))?;
-            let mut claims = profile(&account);
+            let mut claims = profile(&account, &issued.scope);
             set(&mut claims, "iss", json!(self.base));
             set(&mut claims, "aud", json!(issued.client));
             set(&mut claims, "azp", json!(issued.client));
@@ -213,7 +213,7 @@ impl Issuer<'_> {
         Ok(answer)
     }
 
-    /// Profile of the bearer of an access token.
+    /// Profile of the bearer of an access token, as far as its scopes go.
     ///
     /// # Errors
     /// `InvalidToken`, `Store`.
@@ -223,7 +223,7 @@ impl Issuer<'_> {
             return Err(OauthError::InvalidToken);
         }
         let account = ACCOUNTS.peek(tx, &row.account)?.filter(|account| !account.closed);
-        Ok(profile(&account.ok_or(OauthError::InvalidToken)?))
+        Ok(profile(&account.ok_or(OauthError::InvalidToken)?, &row.identity))
     }
 
     /// The document that tells clients where everything is (OpenID Connect Discovery 1.0).
@@ -256,6 +256,15 @@ pub(super) fn set(object: &mut Value, name: &str, value: Value) {
     }
 }
 
-fn profile(account: &Account) -> Value {
-    json!({ "sub": account.id, "email": account.email, "email_verified": true, "name": account.id })
+/// The members of an account that these scopes tell: its name and its address are told to who was granted them.
+fn profile(account: &Account, scope: &str) -> Value {
+    let mut told = json!({ "sub": account.id });
+    if grant::tells(scope, "email") {
+        set(&mut told, "email", json!(account.email));
+        set(&mut told, "email_verified", json!(true));
+    }
+    if grant::tells(scope, "profile") {
+        set(&mut told, "name", json!(account.id));
+    }
+    told
 }

@@ -12,7 +12,7 @@ use super::section::{SectionReader, SeedSection, moment};
 use crate::account::{ACCOUNTS, Account, KEYS, KeyRow, Scope, Scopes, TOKENS, TokenRow, digest};
 use crate::api::error::Error;
 use crate::api::quota::{Model, PROJECTS, Project};
-use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
+use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount, is_identity};
 use crate::oauth::jwt::RsaKey;
 use crate::record::id;
 use crate::record::json_fields::Body;
@@ -62,7 +62,8 @@ fn read_accounts(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
             reader.names.take("token", &token.token, &place, ".tokens")?;
             let secret = Token { account: seed.id.clone(), token: token.token.clone() };
             reader.secrets.tokens.push(secret);
-            if let Some(name) = token.scopes.iter().find(|name| Scope::named(name).is_none()) {
+            let is_known = |name: &str| Scope::named(name).is_some() || is_identity(name);
+            if let Some(name) = token.scopes.iter().find(|name| !is_known(name)) {
                 return Err(SeedError::Unreadable(format!("{place}.tokens: {name} is no scope")));
             }
         }
@@ -247,6 +248,8 @@ fn account(
             .iter()
             .filter_map(|name| Scope::named(name))
             .fold(Scopes::default(), Scopes::with);
+        let identity = token.scopes.iter().map(String::as_str);
+        let identity: Vec<_> = identity.filter(|name| is_identity(name)).collect();
         let path = format!("tokens[{at}].expires");
         let expires = token.expires.as_deref();
         let expires = expires.map(|text| moment(&path, Some(text), now)).transpose()?;
@@ -258,7 +261,7 @@ fn account(
                 scopes,
                 project: token.project.clone(),
                 expires,
-                identity: String::new(),
+                identity: identity.join(" "),
             },
         );
         new = true;

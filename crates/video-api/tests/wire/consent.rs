@@ -150,7 +150,7 @@ async fn an_identity_token_is_told_until_it_ends_and_what_is_none_never() {
     let service = service(1).await;
     let unsigned = service.ask("GET", "/tokeninfo?id_token=a.b.c", "", "").await;
     assert_eq!((unsigned.status, &unsigned.json()["error"]), (400, &json!("invalid_token")));
-    let tokens = exchanged(&service, "openid").await;
+    let tokens = exchanged(&service, "openid email").await;
     let identity = tokens["id_token"].as_str().unwrap();
     let about = format!("/tokeninfo?id_token={identity}");
     let told = service.ask("GET", &about, "", "").await.json();
@@ -168,4 +168,48 @@ async fn an_identity_token_is_told_until_it_ends_and_what_is_none_never() {
     service.clock.advance(std::time::Duration::from_secs(3_600));
     let ended = service.ask("GET", &about, "", "").await;
     assert_eq!((ended.status, &ended.json()["error"]), (400, &json!("invalid_token")));
+}
+
+#[tokio::test]
+async fn the_address_and_the_name_of_an_account_are_told_to_who_was_granted_them() {
+    let service = service(1).await;
+    let long = "https%3A%2F%2Fwww.googleapis.com%2Fauth%2Fuserinfo.email";
+    for (scope, email, name) in [
+        (SCOPE, false, false),
+        ("openid", false, false),
+        ("openid email", true, false),
+        ("openid profile", false, true),
+        (&format!("openid {long}"), true, false),
+    ] {
+        let tokens = exchanged(&service, scope).await;
+        let access = tokens["access_token"].as_str().unwrap();
+        let about = format!("/tokeninfo?access_token={access}");
+        let mut told = vec![
+            service.ask("GET", "/userinfo", access, "").await.json(),
+            service.ask("GET", &about, "", "").await.json(),
+        ];
+        if let Some(identity) = tokens["id_token"].as_str() {
+            let about = format!("/tokeninfo?id_token={identity}");
+            told.push(service.ask("GET", &about, "", "").await.json());
+        }
+        assert_eq!(told.len() == 3, scope.contains("openid"));
+        for told in told {
+            assert_eq!(told["sub"], "a0000", "{scope}: {told}");
+            assert_eq!(told.get("email").is_some(), email, "{scope}: {told}");
+            assert_eq!(told.get("email_verified").is_some(), email, "{scope}: {told}");
+            assert_eq!(told.get("name").is_some(), name, "{scope}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_token_of_the_seed_file_tells_what_its_scopes_say() {
+    let token = |token: &str, scopes: &[&str]| json!({"token": token, "scopes": scopes});
+    let tokens = [token("FEW", &["youtube"]), token("MORE", &["youtube", "email", "profile"])];
+    let file = json!({"accounts": [{"id": "a", "email": "a@example.com", "tokens": tokens}]});
+    let service = Service::seeded(&file.to_string()).await;
+    let told = async |token: &str| service.ask("GET", "/userinfo", token, "").await.json();
+    assert_eq!(told("FEW").await, json!({"sub": "a"}));
+    let all = json!({"sub": "a", "email": "a@example.com", "email_verified": true, "name": "a"});
+    assert_eq!(told("MORE").await, all);
 }

@@ -173,11 +173,18 @@ pub fn scopes_of(scope: &str) -> Result<Scopes, OauthError> {
 }
 
 /// Tells whether a scope is one of OpenID Connect.
-fn is_identity(name: &str) -> bool {
-    ["openid", "email", "profile"].contains(&name)
-        || ["userinfo.email", "userinfo.profile"]
-            .iter()
-            .any(|end| name.strip_prefix(Scope::PREFIX) == Some(end))
+#[must_use]
+pub fn is_identity(name: &str) -> bool {
+    name == "openid" || ["email", "profile"].iter().any(|short| tells(name, short))
+}
+
+/// Tells whether `email` or `profile` is among these scopes, under its short or its long name.
+pub(super) fn tells(scope: &str, short: &str) -> bool {
+    let long = |name: &str| {
+        let own = name.strip_prefix(Scope::PREFIX)?;
+        own.strip_prefix("userinfo.").map(|own| own == short)
+    };
+    scope.split_ascii_whitespace().any(|name| name == short || long(name) == Some(true))
 }
 
 /// The account with this id or address, unless it was closed: nobody is asked for it any more.
