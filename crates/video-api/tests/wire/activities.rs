@@ -310,7 +310,7 @@ async fn an_activity_about_a_playlist_shows_the_picture_of_its_first_video() {
         service.later(1);
     }
     let shown = async |who: &str| {
-        let target = "/activities?part=snippet&channelId=UCx&maxResults=5";
+        let target = "/activities?part=snippet&channelId=UCx&maxResults=50";
         let (_, found) = ask(&service, who, "GET", target, Value::Null).await;
         let picture = |item: &Value| {
             let url = item["snippet"]["thumbnails"]["default"]["url"].as_str().unwrap().to_owned();
