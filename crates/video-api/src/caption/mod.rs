@@ -3,12 +3,13 @@
 //! | format | holds, beside times and lines |
 //! |---|---|
 //! | SubRip | italics, bold, underline, colours, the third of the picture, numbers |
-//! | WebVTT | all but colours beyond its eight classes |
+//! | WebVTT | all but colours beyond its eight classes; it alone holds voices, ruby, classes (those of backgrounds among them), times within a cue, comments and style sheets |
 //! | SubViewer | nothing |
 //! | TTML | italics, bold, underline, colours, languages of text, places, vertical text, XML names as identifiers, the title, times to the nanosecond |
 //! | Scenarist | italics, underline and seven colours a word, places on a grid of 15 rows and 32 columns, the characters of CEA-608 |
 //!
-//! A conversion loses what the target has no place for, and nothing else. Lines of blanks alone end a cue in the first three formats,
+//! A conversion keeps what source and target both hold by this table. The texts of what goes stay: those of ruby stand behind their base. A span of
+//! TTML with times of its own is a cue of its own, and what is not shown is none; its backgrounds, sizes, fonts and animations are not read. Lines of blanks alone end a cue in the first three formats,
 //! so they are left out there. Cues are written by their start; those that overlap, or have no length, are written as they are.
 //!
 //! Memory and time grow with the file alone: see [`limits`]. Nothing here reads a clock, a file or a network.
