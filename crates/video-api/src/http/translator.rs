@@ -44,12 +44,19 @@ impl LibreTranslate {
         if uri.scheme_str() != Some("http") {
             return Err(format!("{url} is no address of a translator: http://HOST:PORT"));
         }
+        let path = uri.path().trim_end_matches('/');
         let authority = uri.authority().ok_or_else(|| format!("{url} names no host"))?;
+        if uri.query().is_some() || authority.as_str().contains('@') || path.ends_with("/translate")
+        {
+            return Err(format!(
+                "{url} is no address of a translator: http://HOST:PORT, and a path below which its /translate stands, if it has one"
+            ));
+        }
         let authority = match authority.port_u16() {
             Some(_) => authority.as_str().to_owned(),
             None => format!("{}:80", authority.host()),
         };
-        let path = format!("{}/translate", uri.path().trim_end_matches('/'));
+        let path = format!("{path}/translate");
         let cache = Mutex::new(Cache::new(CACHE_BYTES));
         Ok(Self { authority, path, api_key, timeout, cache })
     }

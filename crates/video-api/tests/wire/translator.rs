@@ -177,7 +177,16 @@ async fn a_region_that_the_translator_does_not_know_is_asked_for_without_it() {
 
 #[test]
 fn the_address_of_a_translator_is_one_of_http() {
-    for url in ["https://h/", "h:5000", "", "http://", "file:///x"] {
+    for url in [
+        "https://h/",
+        "h:5000",
+        "",
+        "http://",
+        "file:///x",
+        "http://h:5000/translate",
+        "http://h:5000/?key=k",
+        "http://me@h:5000",
+    ] {
         assert!(LibreTranslate::new(url, None, Duration::from_secs(1)).is_err(), "{url}");
     }
 }
