@@ -30,6 +30,37 @@ use crate::resource::videos::report;
 use crate::resource::{OPERATIONS, RESOURCES, recount};
 use crate::seed::SeedError;
 
+/// Methods and paths of the control paths of this service's own, with what each does.
+const CONTROLS: &[(&str, &str, Control)] = &[
+    ("POST", "/_ops/plays", Control::Plays),
+    ("POST", "/_ops/comments", Control::Comments),
+    ("POST", "/_ops/members", Control::Members),
+    ("POST", "/_ops/playerLinks", Control::PlayerLinks),
+    ("GET", "/_ops/abuseReports", Control::AbuseReports),
+    ("POST", "/_ops/activities", Control::Activities),
+    ("POST", "/_ops/accounts/close", Control::Close),
+    ("GET", "/_ops/quota", Control::Quota),
+    ("GET", "/_ops/credentials", Control::Credentials),
+    ("GET", "/_ops/accounts", Control::Accounts),
+    ("POST", "/_ops/accessTokens", Control::AccessTokens),
+];
+
+/// The work of a control path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Control {
+    Plays,
+    Comments,
+    Members,
+    PlayerLinks,
+    AbuseReports,
+    Activities,
+    Close,
+    Quota,
+    Credentials,
+    Accounts,
+    AccessTokens,
+}
+
 /// Reports of abuse that one answer shows at most.
 const REPORTS_MAX: usize = 1_000;
 
@@ -125,56 +156,54 @@ impl VideoApi {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let wanted = match (request.method().as_str(), request.uri().path()) {
-            ("POST", "/_ops/plays") => "plays",
-            ("POST", "/_ops/comments") => "comments",
-            ("POST", "/_ops/members") => "members",
-            ("POST", "/_ops/playerLinks") => "playerLinks",
-            ("GET", "/_ops/abuseReports") => "abuseReports",
-            ("POST", "/_ops/activities") => "activities",
-            ("POST", "/_ops/accounts/close") => "close",
-            ("GET", "/_ops/quota") => "quota",
-            ("GET", "/_ops/credentials") => "credentials",
-            ("GET", "/_ops/accounts") => "accounts",
-            ("POST", "/_ops/accessTokens") => "accessTokens",
-            _ => return Err(request),
+        let path = request.uri().path();
+        let Some((allowed, _, control)) = CONTROLS.iter().find(|(_, known, _)| *known == path)
+        else {
+            return Err(request);
         };
+        let is_allowed = request.method().as_str() == *allowed;
         let (head, mut body) = request.into_parts();
         let mut request = ApiRequest::read(head, self.0.external_url.as_deref());
+        if !is_allowed {
+            let refused = request.refuse(&request.not_allowed(allowed), "control");
+            return Ok(refused.into_http(request.gzip));
+        }
         let mut body = DecodedBody::new(&mut body, &mut request.headers);
-        let outcome = match wanted {
-            "plays" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+        let outcome = match control {
+            Control::Plays => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.plays(&bytes).await,
                 Err(error) => Err(error),
             },
-            "activities" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+            Control::Activities => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.announce(&bytes).await,
                 Err(error) => Err(error),
             },
-            "close" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+            Control::Close => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.close_account(&bytes).await,
                 Err(error) => Err(error),
             },
-            "comments" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+            Control::Comments => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.react(&bytes).await,
                 Err(error) => Err(error),
             },
-            "members" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+            Control::Members => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.change_membership(&bytes).await,
                 Err(error) => Err(error),
             },
-            "playerLinks" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+            Control::PlayerLinks => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.player_link(&request, &bytes).await,
                 Err(error) => Err(error),
             },
-            "accessTokens" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+            Control::AccessTokens => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.access_token(&bytes).await,
                 Err(error) => Err(error),
             },
-            "accounts" => self.accounts(request.value("id")),
-            "credentials" => Ok(self.credentials()),
-            "abuseReports" => self.abuse_reports(request.value("videoId")).await,
-            _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
+            Control::Accounts => self.accounts(request.value("id")),
+            Control::Credentials => Ok(self.credentials()),
+            Control::AbuseReports => self.abuse_reports(request.value("videoId")).await,
+            Control::Quota => {
+                quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now())
+            }
         };
         let response = match outcome {
             Ok(json) => ApiResponse {

@@ -342,3 +342,28 @@ async fn an_overridden_method_is_the_one_that_it_names_and_an_empty_name_is_none
         }
     }
 }
+
+#[tokio::test]
+async fn a_control_path_that_is_asked_with_another_method_says_which_one_it_takes() {
+    let service = Service::new().await;
+    for (method, target, allowed) in [
+        ("GET", "/_ops/plays", "POST"),
+        ("DELETE", "/_ops/accounts/close", "POST"),
+        ("POST", "/_ops/quota", "GET"),
+        ("PUT", "/_ops/abuseReports?videoId=v", "GET"),
+    ] {
+        let refused = service.control(method, target, "{}").await;
+        assert_eq!(refused.status, 405, "{method} {target}");
+        assert_eq!(refused.headers["allow"], allowed, "{method} {target}");
+    }
+    assert_eq!(service.control("GET", "/_ops/quota", "").await.status, 200);
+}
+
+#[tokio::test]
+async fn secrets_of_this_service_are_known_to_the_log_of_requests() {
+    let service = Service::new().await;
+    let known = triptych_core::host::Hosted::secret_parameters(&service.api);
+    for secret in ["upload_id", "id_token", "code_verifier", "rs"] {
+        assert!(known.contains(&secret), "{secret}");
+    }
+}
