@@ -20,7 +20,7 @@ rules! {
     /// A description that is too long, or holds < or > or control characters.
     DESCRIPTION_INVALID = Rule::new(400, "youtube.video", "invalidDescription", Place::body("snippet.description"), "The request metadata specifies an invalid video description: it has at most 5000 bytes, no < or >, and no control characters but line breaks and tabs.");
     /// Tags that are too long together.
-    TAGS_INVALID = Rule::new(400, "youtube.video", "invalidTags", Place::body("snippet.tags"), "The request metadata specifies invalid video keywords: they have at most 500 characters together.");
+    TAGS_INVALID = Rule::new(400, "youtube.video", "invalidTags", Place::body("snippet.tags"), "The request metadata specifies invalid video keywords: none is empty or has control characters, and they have at most 500 characters together, with a comma between two and quotation marks around one with a space.");
     /// A category that is none.
     CATEGORY_INVALID = Rule::new(400, "youtube.video", "invalidCategoryId", Place::body("snippet.categoryId"), "The snippet.categoryId property specifies an invalid category ID. Use the videoCategories.list method to retrieve supported categories.");
     /// A name of a file that is none.
