@@ -285,7 +285,7 @@ impl Walk {
             children_end: begin_at,
             has_end: end.is_some() || length.is_some(),
             is_left_out: parent.is_some_and(|parent| parent.is_left_out)
-                || limit < OPEN && limit <= begin_at,
+                || limit < OPEN && (limit < begin_at || limit == begin_at && reference < begin_at),
             is_timed: false,
             inherited: Inherited::default(),
             region: region.or_else(|| parent.and_then(|parent| parent.region)),

@@ -163,6 +163,8 @@ fn what_is_not_displayed_hidden_or_ended_by_what_is_around_it_is_no_cue() {
     assert_eq!(shown(parts), ["b"]);
     let cut = r#"<div end="10s"><p begin="9s" end="25s">yes</p></div>"#;
     assert_eq!(shown(cut), ["yes"]);
+    let brief = r#"<div><p begin="9s" end="9s"><span>without length</span></p></div>"#;
+    assert_eq!(shown(brief), ["without length"], "as it was written");
 }
 
 #[test]
