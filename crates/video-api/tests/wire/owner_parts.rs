@@ -32,6 +32,8 @@ async fn suggestions_are_there_while_the_processing_says_so() {
     let kind = [("content-type", "video/mp4")];
     let made = service.ask_with("POST", upload, "ALICE", &kind, picture).await.json();
     let id = made["id"].as_str().unwrap();
+    // Until then it is being processed.
+    service.later(60);
     for (id, suggestions, availability, thumbnails) in [
         (id, json!({"processingErrors": ["imageFile"]}), "available", "unavailable"),
         ("v", Value::Null, "unavailable", "available"),
