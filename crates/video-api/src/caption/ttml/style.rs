@@ -28,7 +28,7 @@ pub(super) struct Inherited {
 pub(super) struct Declared {
     /// The part that goes on to the elements within.
     pub(super) inherited: Inherited,
-    /// Whether it is shown, with everything within it.
+    /// False if it is not shown, nor anything within it.
     pub(super) is_displayed: Option<bool>,
     /// The place of lines in a region: at its first edge, in the middle, at its last.
     pub(super) display: Option<Anchor>,
