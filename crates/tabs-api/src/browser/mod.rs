@@ -315,12 +315,12 @@ impl Browser {
         &self.muted_sites
     }
 
-    /// What was closed last, to look at.
+    /// Sessions that were closed last, to look at.
     pub(crate) const fn closed_tabs(&self) -> &ClosedTabs {
         &self.closed_tabs
     }
 
-    /// What was closed last, for whoever keeps rows of it.
+    /// Sessions that were closed last, for whoever keeps rows of them.
     pub(crate) const fn closed_tabs_mut(&mut self) -> &mut ClosedTabs {
         &mut self.closed_tabs
     }

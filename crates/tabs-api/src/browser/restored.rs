@@ -24,7 +24,7 @@ pub(crate) struct RestoredState {
     pub(crate) groups: BTreeMap<GroupId, Group>,
     pub(crate) zoom_levels: BTreeMap<String, f64>,
     pub(crate) muted_sites: BTreeSet<String>,
-    /// What was closed, by the numbers of its sessions.
+    /// Sessions that were closed, by their numbers.
     pub(crate) closed: BTreeMap<u64, ClosedEntry>,
     /// Windows by their last focus.
     pub(crate) focus: Vec<WindowId>,
