@@ -105,8 +105,8 @@ impl Error {
                 field("ArgumentValue", value),
             ],
             Self::SignatureDoesNotMatch(mismatch) => {
-                let signed = without_customer_keys(&mismatch.string_to_sign);
-                let canonical = without_customer_keys(&mismatch.canonical_request);
+                let signed = without_secrets(&mismatch.string_to_sign);
+                let canonical = without_secrets(&mismatch.canonical_request);
                 let shows = !signed.is_empty();
                 let mut fields = vec![field(names.access_key_element, &mismatch.access_key)];
                 fields.extend(shows.then(|| field("StringToSign", &signed)));
@@ -240,8 +240,12 @@ impl Error {
     }
 }
 
-/// A text that was signed, with dots for the values of headers and parameters that hold a customer's key.
-fn without_customer_keys(text: &str) -> String {
+/// The ends of names of session tokens, in either dialect.
+const TOKENS: [&str; 2] = ["-security-token", "-s3session-token"];
+
+/// A text that was signed, with dots for the values of headers and parameters that hold a customer's key or the token of a session: what is refused
+/// stands in the log of requests.
+fn without_secrets(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for piece in text.split_inclusive(['\n', '&']) {
         let (line, end) = match piece.strip_suffix(['\n', '&']) {
@@ -250,7 +254,8 @@ fn without_customer_keys(text: &str) -> String {
         };
         let name = line.split([':', '=']).next().unwrap_or_default();
         let plain = name.strip_suffix("-md5").unwrap_or(name);
-        if plain.ends_with(CUSTOMER_KEY) && line.len() > name.len() {
+        let is_secret = plain.ends_with(CUSTOMER_KEY) || is_token(plain);
+        if is_secret && line.len() > name.len() {
             let sign = line.get(name.len()..=name.len()).unwrap_or_default();
             shown.extend([name, sign, "...", end]);
         } else {
@@ -258,6 +263,12 @@ fn without_customer_keys(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Tells whether a header or a parameter of this name holds a session's token. Those of presigned URLs are written in capitals.
+fn is_token(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    TOKENS.iter().any(|end| lower.ends_with(end))
 }
 
 fn hex_bytes(text: &str) -> String {
@@ -270,11 +281,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_body_shows_a_customers_key_that_was_signed() {
+    fn no_body_shows_a_customers_key_or_a_token_that_was_signed() {
         let text = "PUT\n/b/k\nx-amz-server-side-encryption-customer-key=c2VjcmV0&x-id=Put\nhost:a\nx-amz-server-side-encryption-customer-key:c2VjcmV0\nx-amz-copy-source-server-side-encryption-customer-key-md5:c2VjcmV0\n\nhost;x-amz-server-side-encryption-customer-key;x-amz-date\nhash";
-        let shown = without_customer_keys(text);
+        let shown = without_secrets(text);
         assert_eq!(shown, text.replace("c2VjcmV0", "..."));
-        assert_eq!(without_customer_keys(""), "");
+        let text = "GET\n/b/k\nX-Amz-Expires=9&X-Amz-S3session-Token=c2VjcmV0\nhost:a\nx-amz-security-token:c2VjcmV0\n\nhost;x-amz-security-token\nhash";
+        assert_eq!(without_secrets(text), text.replace("c2VjcmV0", "..."));
+        assert_eq!(without_secrets(""), "");
     }
 
     #[test]
