@@ -84,7 +84,7 @@ fn readable(text: &[u8]) -> Result<Cow<'_, [u8]>, Unreadable> {
     Ok(Cow::Owned(mended))
 }
 
-/// The unit of UTF-16 that is written as `\uXXXX` at this place.
+/// The unit of UTF-16 that an escape of four hexadecimal digits at this place stands for.
 fn code_unit(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok()?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::request::dialect::{CUSTOMER_KEY, Dialect};
+use crate::request::dialect::{Dialect, names_secret};
 
 /// A field of an error body: element name and text.
 pub type Detail = (Cow<'static, str>, String);
@@ -240,9 +240,6 @@ impl Error {
     }
 }
 
-/// The ends of names of session tokens, in either dialect.
-const TOKENS: [&str; 2] = ["-security-token", "-s3session-token"];
-
 /// A text that was signed, with dots for the values of headers and parameters that hold a customer's key or the token of a session: what is refused
 /// stands in the log of requests.
 fn without_secrets(text: &str) -> String {
@@ -253,9 +250,7 @@ fn without_secrets(text: &str) -> String {
             None => (piece, ""),
         };
         let name = line.split([':', '=']).next().unwrap_or_default();
-        let plain = name.strip_suffix("-md5").unwrap_or(name);
-        let is_secret = plain.ends_with(CUSTOMER_KEY) || is_token(plain);
-        if is_secret && line.len() > name.len() {
+        if line.len() > name.len() && names_secret(name) {
             let sign = line.get(name.len()..=name.len()).unwrap_or_default();
             shown.extend([name, sign, "...", end]);
         } else {
@@ -263,12 +258,6 @@ fn without_secrets(text: &str) -> String {
         }
     }
     shown
-}
-
-/// Tells whether a header or a parameter of this name holds a session's token. Those of presigned URLs are written in capitals.
-fn is_token(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    TOKENS.iter().any(|end| lower.ends_with(end))
 }
 
 fn hex_bytes(text: &str) -> String {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
 use crate::auth::account::AccessKey;
@@ -13,7 +14,7 @@ use crate::auth::signature::check_token;
 use crate::auth::sigv4::{SigningKey, basic_time};
 use crate::error::{Error, SignatureMismatch};
 use crate::form::fields::{Form, missing};
-use crate::request::dialect::{Dialect, sigv2};
+use crate::request::dialect::{Dialect, names_secret, sigv2};
 
 /// The credentials of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,9 +120,19 @@ impl<'f> FormCredentials<'f> {
         Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
             access_key: self.access_key.to_owned(),
             provided: self.signature.to_owned(),
-            // It is the policy, which may hold a customer's key.
-            string_to_sign: String::new(),
+            string_to_sign: self.shown_policy(),
             canonical_request: String::new(),
         })))
+    }
+
+    /// The policy as it was signed, which an answer shows; nothing of one that may hold a secret.
+    fn shown_policy(&self) -> String {
+        let read = STANDARD.decode(self.policy).ok();
+        // Written anew, a name has no escapes.
+        let read = read.and_then(|json| serde_json::from_slice::<Value>(&json).ok());
+        match read {
+            Some(policy) if !names_secret(&policy.to_string()) => self.policy.to_owned(),
+            _ => String::new(),
+        }
     }
 }

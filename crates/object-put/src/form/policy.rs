@@ -7,7 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::form::fields::Form;
-use crate::request::dialect::{CUSTOMER_KEY, without_point_arn_prefix};
+use crate::request::dialect::{names_secret, without_point_arn_prefix};
 use crate::store::access_point::AccessPoint;
 
 /// Fields that no condition needs to name.
@@ -268,10 +268,8 @@ fn shown(operator: &str, subject: &Value, value: &Value) -> String {
         Value::String(text) => Value::String(text.clone()).to_string(),
         other => Value::String(other.to_string()).to_string(),
     };
-    let is_of_key = |name: &str| name.to_ascii_lowercase().contains(CUSTOMER_KEY);
     let value = match subject.as_str() {
-        // No answer shows a customer's key.
-        Some(name) if is_of_key(name) => text(&"...".into()),
+        Some(name) if names_secret(name) => text(&"...".into()),
         _ => text(value),
     };
     format!("[\"{operator}\", {}, {value}]", text(subject))
@@ -362,8 +360,11 @@ mod tests {
     }
 
     #[test]
-    fn no_condition_shows_a_customers_key() {
+    fn no_condition_shows_a_customers_key_or_a_token() {
         let name = "X-Amz-Server-Side-Encryption-Customer-Key";
+        let token = r#"["eq", "$x-amz-security-token", "c2VjcmV0"]"#;
+        let seen = check(&format!("[{token}]"), &[]);
+        assert!(matches!(seen, Err(Error::FormRefused { reason }) if !reason.contains("c2VjcmV0")));
         for condition in [
             format!(r#"{{"{name}": "c2VjcmV0"}}"#),
             format!(r#"["eq", "${name}-MD5", "c2VjcmV0"]"#),

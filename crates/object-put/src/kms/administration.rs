@@ -332,19 +332,23 @@ mod tests {
 
     const OWN: &str = "111122223333";
 
-    #[test]
-    fn a_key_goes_through_its_states() {
-        let (roots, mut ids, memory) =
-            (Keyring::new(&[7; 32]), SeededIds::from_number(1), Memory::new());
-        let keys = KeyStore { roots: &roots, region: "r", now: Timestamp::from_seconds(1_000) };
-        let mut tx = Tx::new(&memory);
+    fn put_account(tx: &mut Tx<'_>) {
         let account = Account {
             id: OWN.to_owned(),
             canonical_id: String::new(),
             display_name: String::new(),
             email: String::new(),
         };
-        ACCOUNTS.put(&mut tx, &account.id, &account);
+        ACCOUNTS.put(tx, &account.id, &account);
+    }
+
+    #[test]
+    fn a_key_goes_through_its_states() {
+        let (roots, mut ids, memory) =
+            (Keyring::new(&[7; 32]), SeededIds::from_number(1), Memory::new());
+        let keys = KeyStore { roots: &roots, region: "r", now: Timestamp::from_seconds(1_000) };
+        let mut tx = Tx::new(&memory);
+        put_account(&mut tx);
         let mut told = |json: Value| {
             let command: KeyCommand = serde_json::from_value(json).unwrap();
             keys.administer(&mut tx, &mut ids, &command).map_err(|refused| refused.to_string())
@@ -395,13 +399,7 @@ mod tests {
         let (roots, mut ids, memory) =
             (Keyring::new(&[7; 32]), SeededIds::from_number(1), Memory::new());
         let mut tx = Tx::new(&memory);
-        let account = Account {
-            id: OWN.to_owned(),
-            canonical_id: String::new(),
-            display_name: String::new(),
-            email: String::new(),
-        };
-        ACCOUNTS.put(&mut tx, &account.id, &account);
+        put_account(&mut tx);
         let mut told = |seconds: i64, json: Value| {
             let now = Timestamp::from_seconds(seconds);
             let keys = KeyStore { roots: &roots, region: "r", now };

@@ -242,6 +242,18 @@ pub fn neutral_mode(mode: &str) -> &str {
 /// The end of the names of headers that hold a customer's key, or with `-md5` its digest: no answer shows their values.
 pub const CUSTOMER_KEY: &str = "-server-side-encryption-customer-key";
 
+/// The end of the names of parameters and headers that hold the token of a session.
+const TOKEN: &str = "-token";
+
+/// Tells whether a text names a header or a field whose value no answer shows, in whichever dialect: a customer's key, its digest, or the token of
+/// a session.
+#[must_use]
+pub fn names_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let mut tokens = SECRET_PARAMETERS.iter().filter(|name| name.ends_with(TOKEN));
+    text.contains(CUSTOMER_KEY) || tokens.any(|name| text.contains(name))
+}
+
 /// Query parameters of presigned URLs that nobody but the holder of the URL is to see, in lower case.
 pub const SECRET_PARAMETERS: [&str; 17] = [
     "x-amz-signature",

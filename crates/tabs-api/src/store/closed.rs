@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use triptych_core::time::Timestamp;
 
 use super::restored_tab::tab_of;
-use super::{GroupRow, TabRow, group_row, tab_row};
+use super::{GroupRow, TabRow, group_of, group_row, tab_row};
 use crate::browser::closed::{Closed, ClosedEntry, ClosedTab, ClosedWindow};
-use crate::browser::group::Group;
 use crate::browser::window::{Bounds, WindowKind};
 use crate::id::{GroupId, TabId, WindowId};
 
@@ -96,18 +95,11 @@ impl ClosedRow {
 
 impl ClosedTabRow {
     fn closed(self) -> ClosedTab {
-        let group = |(id, row): (i64, GroupRow)| Group {
-            id: GroupId(id),
-            window: WindowId(row.window),
-            color: row.color,
-            title: row.title,
-            collapsed: row.collapsed,
-        };
         ClosedTab {
             session: self.session,
             // What it was on its way to when it closed is nobody's any more.
             tab: tab_of(TabId(self.id), self.tab).0,
-            group: self.group.map(group),
+            group: self.group.map(|(id, row)| group_of(GroupId(id), row)),
             place: self.place,
             index: self.index,
             was_active: self.was_active,

@@ -22,7 +22,7 @@ use crate::browser::group::Group;
 use crate::browser::tab::{HistoryEntry, MuteReason, Tab};
 use crate::browser::window::Window;
 use crate::browser::{Browser, KeptStrip};
-use crate::id::WindowId;
+use crate::id::{GroupId, WindowId};
 
 /// A row to keep: its key, and its value or `None` to forget it.
 pub type Row = (Vec<u8>, Option<Vec<u8>>);
@@ -272,6 +272,16 @@ fn group_row(group: &Group) -> GroupRow {
         color: group.color.clone(),
         title: group.title.clone(),
         collapsed: group.collapsed,
+    }
+}
+
+fn group_of(id: GroupId, row: GroupRow) -> Group {
+    Group {
+        id,
+        window: WindowId(row.window),
+        color: row.color,
+        title: row.title,
+        collapsed: row.collapsed,
     }
 }
 

@@ -6,8 +6,7 @@ use triptych_core::time::Timestamp;
 use super::closed::ClosedRow;
 use super::long_row::Pieces;
 use super::restored_tab::tab_of;
-use super::{GroupRow, Meta, TabRow, Table, WindowRow};
-use crate::browser::group::Group;
+use super::{GroupRow, Meta, TabRow, Table, WindowRow, group_of};
 use crate::browser::window::{Bounds, Window, WindowKind};
 use crate::browser::window_state::WindowState;
 use crate::browser::{Browser, Compat, RestoredState};
@@ -120,14 +119,7 @@ fn read_strip(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
 fn read_group(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     let row: GroupRow = serde_json::from_slice(value).ok()?;
     let id = GroupId(i64::try_from(id).ok()?);
-    let group = Group {
-        id,
-        window: WindowId(row.window),
-        color: row.color,
-        title: row.title,
-        collapsed: row.collapsed,
-    };
-    state.groups.insert(id, group);
+    state.groups.insert(id, group_of(id, row));
     Some(())
 }
 

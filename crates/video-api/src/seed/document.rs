@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// Reads the text of a seed file. Of two members with one name, the first would be left out silently.
 ///
 /// # Errors
-/// What is no JSON, and a member that stands twice, with its place.
+/// The place of what is no JSON, or of a member that stands twice.
 pub(super) fn read(text: &str) -> Result<Value, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Place::Root.deserialize(&mut json)?;

@@ -6,14 +6,15 @@ use crate::request::xml::Element;
 use crate::store::lifecycle::field::{midnight, positive};
 use crate::store::lifecycle::{DAY_SECONDS, Expiration, Filter, NoncurrentExpiration};
 
-/// The classes that a transition may name, in the order in which an object goes through them, and the fewest days before each and in it.
-const CLASSES: [(&str, i64, i64); 6] = [
-    ("STANDARD_IA", 30, 30),
-    ("INTELLIGENT_TIERING", 0, 0),
-    ("ONEZONE_IA", 30, 30),
-    ("GLACIER_IR", 0, 0),
-    ("GLACIER", 0, 0),
-    ("DEEP_ARCHIVE", 0, 0),
+/// The classes that a transition may name, in the order in which an object goes through them, and the fewest days before each, which
+/// are also the fewest from it to the next.
+const CLASSES: [(&str, i64); 6] = [
+    ("STANDARD_IA", 30),
+    ("INTELLIGENT_TIERING", 0),
+    ("ONEZONE_IA", 30),
+    ("GLACIER_IR", 0),
+    ("GLACIER", 0),
+    ("DEEP_ARCHIVE", 0),
 ];
 
 /// The versions that a transition is of.
@@ -126,7 +127,7 @@ fn check_action(
         if when.is_date() != later.is_date() {
             return Err(mixed(name));
         }
-        let fewest = CLASSES.get(*class).map_or(0, |own| own.2);
+        let fewest = CLASSES.get(*class).map_or(0, |own| own.1);
         let must = match (when, later) {
             _ if later <= when => "must be greater than".to_owned(),
             (When::Days(days), When::Days(later)) if later - days < fewest => {
@@ -176,9 +177,8 @@ fn read(element: &Element, action: TransitionAction) -> Result<(usize, When), Er
         }
     }
     let named = element.required("StorageClass")?;
-    let place =
-        CLASSES.iter().position(|(class, ..)| *class == named).ok_or(Error::MalformedXml)?;
-    let least = CLASSES.get(place).map_or(0, |own| own.1);
+    let place = CLASSES.iter().position(|(class, _)| *class == named).ok_or(Error::MalformedXml)?;
+    let least = CLASSES.get(place).map_or(0, |(_, least)| *least);
     if let Some(text) = element.text_of(newer) {
         let reason = format!("'{newer}' for {} action must be a positive integer", action.name());
         positive(newer, text, u32::MAX, reason)?;

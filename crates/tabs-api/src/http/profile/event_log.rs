@@ -1,6 +1,6 @@
 //! The log of a browser's events: the latest of them, for listeners that are behind and for those who come back.
 //!
-//! What somebody hears of an event is decided by the rights that counted as it happened, however late he asks for it.
+//! The rights that counted as an event happened decide who hears of it, however late they ask for it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
