@@ -81,12 +81,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The full form.
+/// The full form, with the last line of what each exploration says: its log has the rest.
 ///
 /// # Errors
 /// As [`run`].
 pub(crate) fn full() -> Result<String> {
-    Ok(explored(&FULL, Some(SERVICE_FAULTS_FULL))?.join("; "))
+    let said = explored(&FULL, Some(SERVICE_FAULTS_FULL))?;
+    let last: Vec<&str> = said.iter().filter_map(|words| words.lines().last()).collect();
+    Ok(last.join("; "))
 }
 
 /// The words of each exploration, as many of them at once as there are cores.

@@ -510,6 +510,21 @@ async fn web_pages_get_nowhere_on_control_paths() {
 }
 
 #[tokio::test]
+async fn a_control_path_asked_by_another_method_names_those_that_it_takes() {
+    let (server, _) = start(Config::default()).await;
+    for (path, allowed) in [
+        ("/_ops/clock", "GET, POST"),
+        ("/_ops/health/live", "GET, HEAD"),
+        ("/_ops/reset", "POST"),
+        ("/_ui/", "GET, HEAD"),
+    ] {
+        let answer = exchange(&server, &control("PATCH", path, "Host: localhost\r\n", "")).await;
+        assert_eq!(status(&answer), 405, "{path}");
+        assert!(answer.contains(&format!("allow: {allowed}\r\n")), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn faults_are_injected_seen_and_taken_back() {
     let (server, _) = start(Config::default()).await;
     let host = "Host: localhost\r\n";

@@ -164,8 +164,12 @@ impl<S: HostedService> ControlRequest<'_, S> {
             // In a box, as above: what a service does here rarely must not make the future of every request large.
             _ => match Box::pin(server.service.control(request)).await {
                 Ok(answer) => answer,
-                Err(_) if KNOWN.contains(&path.as_str()) => Err(Refusal::MethodNotAllowed),
-                Err(_) => Err(Refusal::NoSuchControlPath),
+                Err(_) => {
+                    let known = KNOWN.iter().find(|(known, _)| *known == path);
+                    Err(known.map_or(Refusal::NoSuchControlPath, |(_, methods)| {
+                        Refusal::MethodNotAllowed(methods)
+                    }))
+                }
             },
         }
     }
@@ -267,16 +271,18 @@ impl<S: HostedService> ControlRequest<'_, S> {
     }
 }
 
-const KNOWN: &[&str] = &[
-    "/_ops/backup",
-    "/_ops/health/live",
-    "/_ops/health/ready",
-    "/_ops/metrics",
-    "/_ops/requests",
-    "/_ops/requests/live",
-    "/_ops/faults",
-    "/_ops/reset",
-    "/_ops/clock",
+/// The control paths of the host, each with the methods that `dispatch` takes, as `Allow` lists them.
+const KNOWN: &[(&str, &str)] = &[
+    #[cfg(feature = "sled")]
+    ("/_ops/backup", "POST"),
+    ("/_ops/health/live", "GET, HEAD"),
+    ("/_ops/health/ready", "GET, HEAD"),
+    ("/_ops/metrics", "GET"),
+    ("/_ops/requests", "GET, DELETE"),
+    ("/_ops/requests/live", "GET"),
+    ("/_ops/faults", "GET, POST, PUT, DELETE"),
+    ("/_ops/reset", "POST"),
+    ("/_ops/clock", "GET, POST"),
 ];
 
 /// Returns whether `host` (with or without a port) is this server's own name: `localhost`, an IP literal, or one of `base_hosts`.

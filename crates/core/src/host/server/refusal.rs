@@ -49,9 +49,9 @@ pub enum Refusal {
     /// There is no such control path.
     #[error("there is no such control path")]
     NoSuchControlPath,
-    /// The control path is used with other methods.
-    #[error("this control path does not take this method")]
-    MethodNotAllowed,
+    /// The control path is used with other methods: these, as an `Allow` header lists them (RFC 9110 §10.2.1).
+    #[error("this control path takes {0} alone")]
+    MethodNotAllowed(&'static str),
     /// The body of a control request cannot be used.
     #[error("the control request cannot be used: {0}")]
     BadControlRequest(String),
@@ -85,7 +85,7 @@ impl Coded for Refusal {
             Self::ForeignOrigin => Row::of(403, "ForeignOrigin"),
             Self::AdminTokenRequired => Row::of(401, "AdminTokenRequired"),
             Self::NoSuchControlPath => Row::of(404, "NoSuchControlPath"),
-            Self::MethodNotAllowed => Row::of(405, "MethodNotAllowed"),
+            Self::MethodNotAllowed(_) => Row::of(405, "MethodNotAllowed"),
             Self::BadControlRequest(_) => Row::of(400, "BadControlRequest"),
             Self::ControlFailed(_) => Row::of(500, "ControlFailed"),
             Self::Overloaded => Row::of(503, "SlowDown"),

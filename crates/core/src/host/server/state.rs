@@ -6,7 +6,7 @@ use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 
 use super::answer_pace::AnswerTimeouts;
 use super::body::BodyTimeouts;
@@ -211,7 +211,7 @@ impl<S: Hosted> ServerState<S> {
         RequestId::from_number(self.id_next.fetch_add(1, Ordering::Relaxed), self.id_key)
     }
 
-    /// The service's own error body for a refusal of the host.
+    /// The service's own error body for a refusal of the host; with the methods that the path takes, where that is what is refused.
     pub(in crate::host) fn refuse<B>(
         &self,
         refusal: &Refusal,
@@ -224,6 +224,10 @@ impl<S: Hosted> ServerState<S> {
             headers: request.headers(),
             id,
         };
-        self.service.refuse(refusal, &head)
+        let mut refused = self.service.refuse(refusal, &head);
+        if let Refusal::MethodNotAllowed(methods) = refusal {
+            refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+        }
+        refused
     }
 }

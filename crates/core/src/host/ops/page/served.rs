@@ -77,7 +77,7 @@ impl ServedPage {
             }
         };
         if !matches!(*method, Method::GET | Method::HEAD) {
-            return Err(Refusal::MethodNotAllowed);
+            return Err(Refusal::MethodNotAllowed("GET, HEAD"));
         }
         let Some((kind, caching, text)) = found else {
             return Ok(to_the_slash());
@@ -165,7 +165,10 @@ mod tests {
             let refused = served.answer(&Method::GET, path).unwrap_err();
             assert_eq!(refused, Refusal::NoSuchControlPath, "{path}");
         }
-        assert_eq!(served.answer(&Method::POST, &frame).unwrap_err(), Refusal::MethodNotAllowed);
+        assert_eq!(
+            served.answer(&Method::POST, &frame).unwrap_err(),
+            Refusal::MethodNotAllowed("GET, HEAD")
+        );
         let answer = served.answer(&Method::HEAD, "/_ui/").unwrap();
         let policy = answer.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(
@@ -182,7 +185,10 @@ mod tests {
             assert_eq!(answer.status(), StatusCode::PERMANENT_REDIRECT);
             assert_eq!(answer.headers()[header::LOCATION], "_ui/");
         }
-        assert_eq!(served.answer(&Method::POST, "/_ui").unwrap_err(), Refusal::MethodNotAllowed);
+        assert_eq!(
+            served.answer(&Method::POST, "/_ui").unwrap_err(),
+            Refusal::MethodNotAllowed("GET, HEAD")
+        );
     }
 
     #[test]
