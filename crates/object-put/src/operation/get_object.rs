@@ -7,7 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::authorize;
 use crate::body::body_headers::invalid_header;
-use crate::body::checksum::{Algorithm, ChecksumType};
+use crate::body::checksum::ChecksumType;
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptedObject};
 use crate::operation::list_parameters::limited;
@@ -246,10 +246,10 @@ fn answer(
     }
     if wants_checksum {
         reply = match &wanted.part {
-            Some(part) => with_checksum_of_part(reply, data, part),
+            Some(part) if tells_of_parts(data) => with_checksum_of_part(reply, data, part),
             // A client would compare the checksum of the whole with the bytes of a range.
-            None if wanted.length() == data.size => with_checksum(reply, data),
-            None => reply,
+            _ if wanted.length() == data.size => with_checksum(reply, data),
+            _ => reply,
         };
     }
     for (name, value) in overrides {
@@ -270,16 +270,13 @@ pub fn with_checksum(reply: Reply, data: &ObjectData) -> Reply {
     }
 }
 
-/// Tells whether the checksums of parts are told: as in the real service only where the upload asked for checksums.
+/// Tells whether the checksums of parts are told: as in the real service only where that of the object is made of them.
 fn tells_of_parts(data: &ObjectData) -> bool {
-    data.checksum_type != ChecksumType::Unknown && data.checksum.algorithm != Algorithm::Crc64nvme
+    data.checksum_type == ChecksumType::Composite
 }
 
-/// Adds the headers of the checksum of a part, where it is told.
+/// Adds the headers of the checksum of a part.
 fn with_checksum_of_part(reply: Reply, data: &ObjectData, part: &ListedPart) -> Reply {
-    if !tells_of_parts(data) {
-        return reply;
-    }
     let header = part.checksum.algorithm.row().header;
     reply
         .with(header, part.checksum.base64())
@@ -414,6 +411,8 @@ fn is_commas(text: &str) -> bool {
 
 /// A page of the parts of an object.
 struct PartsPage {
+    /// False where their number alone is told.
+    is_listed: bool,
     marker: u32,
     most: usize,
     /// Each with its place among all, from 1.
@@ -438,19 +437,19 @@ impl PartsPage {
         if let Parts::One(_) = data.parts {
             return Ok(None);
         }
-        // As the real service: only a checksum that the upload asked for is told part by part.
-        let (parts, more) = match data.checksum.algorithm {
-            Algorithm::Crc64nvme => (Vec::new(), false),
-            _ if most == 0 => (Vec::new(), false),
-            _ => listed_after(tx, &data.parts, data.size, marker, most)?,
+        // As the real service documents it, those of directory buckets are listed whatever their checksum is of.
+        let is_listed = tells_of_parts(data) || call.bucket()?.kind == BucketKind::Directory;
+        let (parts, more) = match is_listed && most > 0 {
+            true => listed_after(tx, &data.parts, data.size, marker, most)?,
+            false => (Vec::new(), false),
         };
-        Ok(Some(Self { marker, most, parts, more }))
+        Ok(Some(Self { is_listed, marker, most, parts, more }))
     }
 
     fn write(&self, writer: &mut XmlWriter, data: &ObjectData) {
         writer.element("ObjectParts", |writer| {
             writer.text("PartsCount", data.parts.count());
-            if data.checksum.algorithm == Algorithm::Crc64nvme {
+            if !self.is_listed {
                 return;
             }
             let next = self.parts.last().map_or(0, |(place, _)| *place);

@@ -97,42 +97,82 @@ async fn a_last_part_without_bytes_is_read_as_nothing() {
     }
 }
 
+/// An object of these parts, whose upload asked for CRC32 of this type.
+async fn put_with_checksums(world: &World, kind: &str, bodies: &[&[u8]]) {
+    let asked = [("x-amz-checksum-algorithm", "CRC32"), ("x-amz-checksum-type", kind)];
+    let upload = Upload::begin(world, "/bkt/k", &asked).await;
+    let mut parts = String::new();
+    for (number, body) in (1..).zip(bodies) {
+        let draft = upload.part(&format!("{number}"), body);
+        let put = world.send(&draft.with("x-amz-checksum-crc32", crc32(body))).await;
+        let tag = put.header("etag").unwrap().replace('"', "&quot;");
+        parts += &format!(
+            "<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag><ChecksumCRC32>{}</ChecksumCRC32></Part>",
+            crc32(body)
+        );
+    }
+    assert_eq!(upload.complete_with(parts).await.status, 200);
+}
+
+fn crc32(body: &[u8]) -> String {
+    STANDARD.encode(crc32fast::hash(body).to_be_bytes())
+}
+
+/// The checksum that a read of a part tells, and its type.
+async fn told_of_part(world: &World, number: u32) -> (Option<String>, Option<String>) {
+    let target = format!("/bkt/k?partNumber={number}");
+    let head = Draft::new("HEAD", &target, b"").with("x-amz-checksum-mode", "ENABLED");
+    let told = world.send(&head).await;
+    let header = |name| told.header(name).map(str::to_owned);
+    (header("x-amz-checksum-crc32"), header("x-amz-checksum-type"))
+}
+
 #[tokio::test]
-async fn a_part_that_is_read_by_its_number_brings_its_own_checksum() {
+async fn a_part_brings_its_checksum_where_that_of_the_object_is_made_of_them() {
     let world = World::new(NOW).await;
     let bodies: [&[u8]; 2] = [b"12345678", b"9"];
-    let sum = |body: &[u8]| STANDARD.encode(crc32fast::hash(body).to_be_bytes());
-    for kind in ["COMPOSITE", "FULL_OBJECT"] {
-        let asked = [("x-amz-checksum-algorithm", "CRC32"), ("x-amz-checksum-type", kind)];
-        let upload = Upload::begin(&world, "/bkt/k", &asked).await;
-        let mut parts = String::new();
-        for (number, body) in (1..).zip(bodies) {
-            let draft = upload.part(&format!("{number}"), body);
-            let put = world.send(&draft.with("x-amz-checksum-crc32", sum(body))).await;
-            let tag = put.header("etag").unwrap().replace('"', "&quot;");
-            parts += &format!(
-                "<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag><ChecksumCRC32>{}</ChecksumCRC32></Part>",
-                sum(body)
-            );
-        }
-        assert_eq!(upload.complete_with(parts).await.status, 200);
-        for (number, body) in (1..).zip(bodies) {
-            let target = format!("/bkt/k?partNumber={number}");
-            let told = Draft::new("HEAD", &target, b"").with("x-amz-checksum-mode", "ENABLED");
-            let told = world.send(&told).await;
-            assert_eq!(told.header("x-amz-checksum-crc32"), Some(&*sum(body)), "{kind} {number}");
-            assert_eq!(told.header("x-amz-checksum-type"), Some(kind));
-            let silent = world.fetch(&target).await;
-            assert_eq!(silent.header("x-amz-checksum-crc32"), None);
-        }
+    put_with_checksums(&world, "COMPOSITE", &bodies).await;
+    for (number, body) in (1..).zip(bodies) {
+        let told = told_of_part(&world, number).await;
+        assert_eq!(told, (Some(crc32(body)), Some("COMPOSITE".to_owned())), "{number}");
+        let silent = world.fetch(&format!("/bkt/k?partNumber={number}")).await;
+        assert_eq!(silent.header("x-amz-checksum-crc32"), None);
+    }
+    put_with_checksums(&world, "FULL_OBJECT", &bodies).await;
+    for number in [1, 2] {
+        assert_eq!(told_of_part(&world, number).await, (None, None), "{number}");
     }
     // An upload that asked for none has one of the whole alone.
     let upload = Upload::begin(&world, "/bkt/k", &[]).await;
     let (one, two) = (upload.put(1, bodies[0]).await, upload.put(2, bodies[1]).await);
     assert_eq!(upload.complete(&[(1, &*one), (2, &*two)]).await.status, 200);
-    let part =
-        Draft::new("HEAD", "/bkt/k?partNumber=1", b"").with("x-amz-checksum-mode", "ENABLED");
-    assert_eq!(world.send(&part).await.header("x-amz-checksum-type"), None);
+    assert_eq!(told_of_part(&world, 1).await, (None, None));
+}
+
+#[tokio::test]
+async fn a_part_that_is_all_of_its_object_brings_the_checksum_of_the_object() {
+    let world = World::new(NOW).await;
+    put_with_checksums(&world, "FULL_OBJECT", &[b"123456789"]).await;
+    let whole = (Some("y/Q5Jg==".to_owned()), Some("FULL_OBJECT".to_owned()));
+    assert_eq!(told_of_part(&world, 1).await, whole);
+    put_with_checksums(&world, "COMPOSITE", &[b"123456789"]).await;
+    let part = (Some("y/Q5Jg==".to_owned()), Some("COMPOSITE".to_owned()));
+    assert_eq!(told_of_part(&world, 1).await, part);
+}
+
+#[tokio::test]
+async fn attributes_list_parts_where_the_checksum_of_the_object_is_made_of_theirs() {
+    let world = World::new(NOW).await;
+    for (kind, is_listed) in [("COMPOSITE", true), ("FULL_OBJECT", false)] {
+        put_with_checksums(&world, kind, &[b"12345678", b"9"]).await;
+        let asked = Draft::new("GET", "/bkt/k?attributes", b"")
+            .with("x-amz-object-attributes", "ObjectParts");
+        let text = world.send(&asked).await.text();
+        assert!(text.contains("<ObjectParts><PartsCount>2</PartsCount>"), "{text}");
+        for shown in ["<PartNumberMarker>", "<MaxParts>", "<IsTruncated>", "<Part>"] {
+            assert_eq!(text.contains(shown), is_listed, "{kind}: {text}");
+        }
+    }
 }
 
 #[tokio::test]
