@@ -231,3 +231,54 @@ async fn a_question_of_a_browser_about_no_bucket_is_answered_as_about_one_that_i
         assert_eq!(told, [Some(reason.to_owned()), named.map(str::to_owned)], "{target}");
     }
 }
+
+#[tokio::test]
+async fn a_source_of_what_is_no_copy_is_refused_before_anything_is_done() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"x").await;
+    let begun = world.send(&Draft::new("POST", "/bkt/k?uploads", b"")).await;
+    let id = begun.element("UploadId").unwrap_or_default();
+    let completion = format!("/bkt/k?uploadId={id}");
+    for dialect in [Dialect::Store, Dialect::Amz] {
+        let header = dialect.header("x-store-copy-source").into_owned();
+        for (method, target) in [
+            ("GET", "/bkt"),
+            ("DELETE", "/bkt"),
+            ("PUT", "/new"),
+            ("POST", "/bkt?delete"),
+            ("POST", "/bkt?uploadId=something"),
+            ("GET", "/bkt/k"),
+            ("DELETE", "/bkt/k"),
+            ("PUT", "/bkt/k?tagging"),
+            ("POST", "/bkt/k?uploads"),
+            ("POST", &completion),
+            ("DELETE", &completion),
+            ("GET", "/nowhere/k"),
+        ] {
+            let draft = Draft::new(method, target, b"").speaking(dialect);
+            let answer = world.send(&draft.with("x-store-copy-source", "/bkt/k")).await;
+            let text = answer.text();
+            assert_eq!(answer.status, 400, "{method} {target}: {text}");
+            assert_eq!(answer.element("Code").as_deref(), Some("InvalidArgument"), "{text}");
+            assert_eq!(answer.element("ArgumentName").as_ref(), Some(&header), "{text}");
+            assert_eq!(answer.element("ArgumentValue").as_deref(), Some("/bkt/k"));
+            let reason = "You can only specify a copy source header for copy requests.";
+            assert_eq!(answer.element("Message").as_deref(), Some(reason));
+        }
+        let head = Draft::new("HEAD", "/bkt/k", b"").speaking(dialect);
+        let head = world.send(&head.with("x-store-copy-source", "/bkt/k")).await;
+        assert_eq!(head.status, 400);
+    }
+    assert_eq!(world.fetch("/bkt/k").await.body, b"x");
+    for target in ["/bkt/copy", &format!("{completion}&partNumber=1")] {
+        let copy = Draft::put(target, b"").with("x-store-copy-source", "/bkt/k");
+        assert_eq!(world.send(&copy).await.status, 200, "{target}");
+    }
+    // Where nothing is done anyway, the method is what is wrong.
+    for (method, target) in [("POST", "/bkt/k"), ("PUT", &*completion)] {
+        let wrong = Draft::new(method, target, b"").with("x-store-copy-source", "/bkt/k");
+        assert_eq!(world.send(&wrong).await.status, 405, "{method} {target}");
+    }
+    let question = b"OPTIONS /bkt/k?x-amz-copy-source=%2Fbkt%2Fk HTTP/1.1\r\nhost: localhost\r\norigin: http://a\r\naccess-control-request-method: PUT\r\n\r\n";
+    assert_eq!(world.exchange(question).await.status, 403, "a bucket without rules");
+}

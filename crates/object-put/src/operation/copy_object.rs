@@ -36,7 +36,8 @@ use crate::store::part_list::ObjectRange;
 use crate::store::tables::{ACCESS_POINTS, BUCKETS};
 use crate::store::version::{ObjectData, ObjectVersion, encryption_context};
 
-const SOURCE: &str = "x-store-copy-source";
+/// The header that names what is copied.
+pub(super) const SOURCE: &str = "x-store-copy-source";
 
 /// A copy that may go on.
 #[derive(Debug, Clone)]

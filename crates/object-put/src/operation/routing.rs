@@ -3,6 +3,7 @@
 use crate::auth::credentials::is_scoped_to;
 use crate::error::Error;
 use crate::operation::Operation;
+use crate::operation::copy_object::SOURCE;
 use crate::operation::subresource::Subresource;
 use crate::operation::table::{LISTING_FORM, OPERATIONS, SIGNED_FOR_DIRECTORIES};
 use crate::request::dialect::DIRECTORY_SERVICE;
@@ -14,7 +15,8 @@ use crate::request::query::Query;
 /// has a row too: its run says so. A read of what is the bucket's alone is the bucket's behind a key too.
 ///
 /// # Errors
-/// [`Error::MethodNotAllowed`]; those of [`Subresource::misplaced`].
+/// [`Error::MethodNotAllowed`]; those of [`Subresource::misplaced`]; [`Error::InvalidArgument`] for a source of a request that copies
+/// nothing.
 pub fn route(
     method: &str,
     target: Target,
@@ -33,7 +35,12 @@ pub fn route(
         })
     };
     let of_bucket = || subresource.filter(|_| method == "GET").and_then(|_| at(Target::Bucket));
-    at(target).or_else(of_bucket).ok_or_else(|| match subresource {
+    let found = at(target).or_else(of_bucket);
+    // A browser asks with the address of the copy, which may name its source.
+    if method != "OPTIONS" && (found.is_some() || subresource.is_some()) {
+        check_source(found, fields)?;
+    }
+    found.ok_or_else(|| match subresource {
         Some(subresource) => subresource.misplaced(target),
         None => Error::MethodNotAllowed {
             method: method.to_owned(),
@@ -43,6 +50,19 @@ pub fn route(
             )),
         },
     })
+}
+
+/// Checks that a request with a source is a copy: passed over, it would read, replace or delete what was to be copied to.
+fn check_source(operation: Option<&Operation>, fields: &Fields<'_>) -> Result<(), Error> {
+    let is_copy =
+        operation.is_some_and(|operation| operation.markers().any(|marker| marker == SOURCE));
+    match fields.get(SOURCE)? {
+        Some(source) if !is_copy => {
+            let reason = "You can only specify a copy source header for copy requests.";
+            Err(Error::argument(SOURCE, Some(&source), reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that a sub-resource takes a method, and tells those that it takes.
