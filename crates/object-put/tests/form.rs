@@ -259,7 +259,7 @@ async fn a_form_on_premises_is_signed_for_its_service_and_stores_in_its_class() 
         post_to(&world, "/", host, &form).await
     };
     let code = |answer: &Answer| (answer.status, answer.element("Code").unwrap_or_default());
-    assert_eq!(code(&send("s3", &[], "").await), (400, "AuthorizationHeaderMalformed".to_owned()));
+    assert_eq!(code(&send("s3", &[], "").await), (400, "InvalidArgument".to_owned()));
     for (name, value, status, refusal) in [
         ("x-amz-storage-class", "STANDARD", 400, "InvalidStorageClass"),
         ("acl", "public-read", 501, "NotImplemented"),
@@ -458,6 +458,56 @@ async fn a_field_that_is_missing_is_named_as_recorded() {
 }
 
 #[tokio::test]
+async fn a_field_of_a_signature_that_is_none_is_named_with_its_fault() {
+    let world = World::new(NOW).await;
+    let good = signed(&[("key", "k")], KEY);
+    const FORM: &str = "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".";
+    const REGION: &str = "the region 'us-west-2' is wrong; expecting 'us-east-1'";
+    const DAY_OF_SCOPE: &str = "incorrect date format \"today\". This date in the credential must be in the format \"yyyyMMdd\".";
+    for (field, named, value, reason) in [
+        ("x-amz-algorithm", "X-Amz-Algorithm", "md5", "Only AWS4-HMAC-SHA256 is supported"),
+        ("x-amz-credential", "X-Amz-Credential", "no-slashes", FORM),
+        ("x-amz-credential", "X-Amz-Credential", "AK/20261121/us-west-2/s3/aws4_request", REGION),
+        (
+            "x-amz-credential",
+            "X-Amz-Credential",
+            "AK/today/us-east-1/s3/aws4_request",
+            DAY_OF_SCOPE,
+        ),
+        (
+            "x-amz-date",
+            "X-Amz-Date",
+            "yesterday",
+            "X-Amz-Date must be formated via ISO8601 Long format",
+        ),
+        (
+            "x-amz-date",
+            "X-Amz-Date",
+            "20261120T070626Z",
+            "X-Amz-Date must be on the day that X-Amz-Credential names",
+        ),
+    ] {
+        let mut fields = good.clone();
+        for (_, text) in fields.iter_mut().filter(|(own, _)| own == field) {
+            value.clone_into(text);
+        }
+        let answer = post(&world, &fields, b"1").await;
+        let plain =
+            |text: String| text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+        let element = |name| plain(answer.element(name).unwrap_or_default());
+        let seen = ["Code", "Message", "ArgumentName", "ArgumentValue"].map(element);
+        assert_eq!(
+            (answer.status, seen),
+            (400, ["InvalidArgument", reason, named, value].map(str::to_owned))
+        );
+        // Who signs for another region is told which one is right.
+        let region = (reason == REGION).then_some("us-east-1");
+        assert_eq!(answer.element("Region").as_deref(), region);
+        assert_eq!(answer.header("x-amz-bucket-region"), region);
+    }
+}
+
+#[tokio::test]
 async fn bad_forms_are_refused_and_store_nothing() {
     let world = World::new(NOW).await;
     let good = signed(&[("key", "bad")], KEY);
@@ -498,6 +548,11 @@ async fn bad_forms_are_refused_and_store_nothing() {
             "InvalidAccessKeyId",
         ),
         (wrong("x-amz-date", "yesterday"), 400, "InvalidArgument"),
+        (
+            body(&signed(&[("key", "bad")], r#"["content-length-range", -1, 10]"#), file),
+            400,
+            "InvalidPolicyDocument",
+        ),
         (body(&signed(&[("key", "bad"), ("x-amz-meta-b", "1")], KEY), file), 403, "AccessDenied"),
         (body(&signed(&[("key", "bad")], r#"{"key": "good"}"#), file), 403, "AccessDenied"),
         (

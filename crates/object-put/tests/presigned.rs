@@ -419,3 +419,25 @@ async fn nothing_that_names_another_operation_can_be_added_to_a_url_of_version_2
     let listed = format!("{}&list-type=2", version_2("GET", "/bkt/", &[]));
     assert_eq!(send(&world, "GET", &listed, "", "").await.status, 200);
 }
+
+#[tokio::test]
+async fn a_url_of_another_algorithm_or_region_is_told_which_there_is() {
+    let world = World::new(NOW).await;
+    const ALGORITHM: &str =
+        "X-Amz-Algorithm only supports &quot;AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256&quot;";
+    const REGION: &str = "Error parsing the X-Amz-Credential parameter; the region 'us-west-2' is wrong; expecting 'us-east-1'";
+    for (algorithm, reason, region) in
+        [("md5", ALGORITHM, None), ("AWS4-HMAC-SHA256", REGION, Some("us-east-1"))]
+    {
+        let request = format!(
+            "GET /bkt/k?X-Amz-Algorithm={algorithm}&X-Amz-Credential=AK/20261121/us-west-2/s3/aws4_request&X-Amz-Date=20261121T070626Z&X-Amz-SignedHeaders=host&X-Amz-Expires=60&X-Amz-Signature=00 HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        );
+        let answer = world.exchange(request.as_bytes()).await;
+        assert_eq!(answer.status, 400);
+        let code = answer.element("Code");
+        assert_eq!(code.as_deref(), Some("AuthorizationQueryParametersError"));
+        assert_eq!(answer.element("Message").as_deref(), Some(reason));
+        assert_eq!(answer.element("Region").as_deref(), region);
+        assert_eq!(answer.header("x-amz-bucket-region"), region);
+    }
+}

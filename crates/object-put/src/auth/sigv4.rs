@@ -179,7 +179,7 @@ impl Algorithm {
 }
 
 fn parameters(reason: impl Into<String>) -> Error {
-    Error::AuthorizationQueryParameters { reason: reason.into() }
+    Error::AuthorizationQueryParameters { reason: reason.into(), region: None }
 }
 
 impl<'r> SigV4Credentials<'r> {
@@ -267,13 +267,16 @@ impl<'r> SigV4Credentials<'r> {
         let (expires, signature) = (need("Expires")?, need("Signature")?);
         let algorithm = Algorithm::of(algorithm, dialect).ok_or_else(|| {
             let [shared, pair] = [names.algorithm, names.asymmetric_algorithm];
-            parameters(format!("X-Store-Algorithm only supports \"{shared}\" and \"{pair}\""))
+            // The marks are the real service's.
+            parameters(format!("X-Store-Algorithm only supports \"{shared} and {pair}\""))
         })?;
         let (access_key, scope) = algorithm
             .read_credential(credential, dialect, here, get("Region-Set"))
             .map_err(|error| match error {
-                Error::AuthorizationHeaderMalformed { reason, .. } => {
-                    parameters(format!("Error parsing the X-Store-Credential parameter; {reason}"))
+                Error::AuthorizationHeaderMalformed { reason, region } => {
+                    let reason =
+                        format!("Error parsing the X-Store-Credential parameter; {reason}");
+                    Error::AuthorizationQueryParameters { reason, region }
                 }
                 other => other,
             })?;

@@ -55,7 +55,9 @@ impl Error {
                 allowed.iter().map(|allowed| field("allow", allowed)).collect()
             }
             // An answer to HEAD has no body that could name it.
-            Self::AuthorizationHeaderMalformed { region, .. } => {
+            Self::AuthorizationHeaderMalformed { region, .. }
+            | Self::AuthorizationQueryParameters { region, .. }
+            | Self::InvalidFormCredential { region, .. } => {
                 region.iter().map(|region| field("x-store-bucket-region", region)).collect()
             }
             Self::InvalidRange { size, .. } => {
@@ -78,8 +80,15 @@ impl Error {
                 vec![field("Method", method), field("ResourceType", resource)]
             }
             Self::ParameterNotImplemented { name } => vec![field("Parameter", name)],
-            Self::AuthorizationHeaderMalformed { region, .. } => {
+            Self::AuthorizationHeaderMalformed { region, .. }
+            | Self::AuthorizationQueryParameters { region, .. } => {
                 region.iter().map(|region| field("Region", region)).collect()
+            }
+            Self::InvalidFormCredential { name, value, region, .. } => {
+                [field("ArgumentName", name), field("ArgumentValue", value)]
+                    .into_iter()
+                    .chain(region.iter().map(|region| field("Region", region)))
+                    .collect()
             }
             Self::InvalidAccessKeyId { access_key } => {
                 vec![field(names.access_key_element, access_key)]

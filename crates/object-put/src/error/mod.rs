@@ -126,6 +126,8 @@ pub enum Error {
     AuthorizationQueryParameters {
         /// The fault.
         reason: String,
+        /// The region that was expected, where that is the fault.
+        region: Option<String>,
     },
     /// A presigned URL of the older scheme that lacks a parameter.
     #[error(
@@ -679,6 +681,18 @@ pub enum Error {
     FormTooLong {
         /// The most bytes that they may have.
         most: usize,
+    },
+    /// The credential of a form cannot be read, or its scope is not this service's.
+    #[error("{reason}")]
+    InvalidFormCredential {
+        /// The field.
+        name: String,
+        /// Its value.
+        value: String,
+        /// The fault.
+        reason: String,
+        /// The region that was expected, where that is the fault.
+        region: Option<String>,
     },
     /// The policy of a form is not one.
     #[error("Invalid Policy: {reason}")]

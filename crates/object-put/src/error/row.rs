@@ -131,6 +131,7 @@ impl Coded for Error {
             | Self::ChecksumOfAnotherAlgorithm => Row::of(400, "BadDigest"),
             Self::MalformedForm => Row::of(400, "MalformedPOSTRequest"),
             Self::FormTooLong { .. } => Row::of(400, "MaxPostPreDataLengthExceededError"),
+            Self::InvalidFormCredential { .. } => Row::of(400, "InvalidArgument"),
             Self::InvalidPostPolicy { .. } => Row::of(400, "InvalidPolicyDocument"),
             Self::FormRefused { .. } => Row::of(403, "AccessDenied"),
             Self::FileTooSmall { .. } => Row::of(400, "EntityTooSmall"),

@@ -44,7 +44,7 @@ impl<'f> FormCredentials<'f> {
     /// The credentials of a form, whose scope must be that of `here`; `None` for one that nobody signed.
     ///
     /// # Errors
-    /// `InvalidArgument` for a field that is missing beside others; `AuthorizationHeaderMalformed`.
+    /// `InvalidArgument` for a field that is missing beside others, and for one that is none; `InvalidFormCredential`.
     pub fn read(
         form: &'f Form,
         dialect: Dialect,
@@ -68,13 +68,24 @@ impl<'f> FormCredentials<'f> {
                 Error::argument([names.query_prefix, name].concat(), Some(value), reason)
             };
             if algorithm != names.algorithm {
-                let reason = "The only algorithm of a form is STORE4-HMAC-SHA256";
+                let reason = "Only STORE4-HMAC-SHA256 is supported";
                 return Err(argument("Algorithm", algorithm, reason));
             }
-            let (access_key, scope) = here.read_credential(credential, dialect)?;
-            let day = scope.split('/').next().unwrap_or_default();
-            if basic_time(date).is_none() || !date.starts_with(day) {
-                let reason = "The date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\", and on the day of the credential";
+            let read = here.read_credential(credential, dialect);
+            let (access_key, scope) = read.map_err(|error| match error {
+                Error::AuthorizationHeaderMalformed { reason, region } => {
+                    let name = [names.query_prefix, "Credential"].concat();
+                    let value = credential.to_owned();
+                    Error::InvalidFormCredential { name, value, reason, region }
+                }
+                other => other,
+            })?;
+            if basic_time(date).is_none() {
+                let reason = "X-Store-Date must be formated via ISO8601 Long format";
+                return Err(argument("Date", date, reason));
+            }
+            if !date.starts_with(scope.split('/').next().unwrap_or_default()) {
+                let reason = "X-Store-Date must be on the day that X-Store-Credential names";
                 return Err(argument("Date", date, reason));
             }
             let version = Version::V4 { scope };

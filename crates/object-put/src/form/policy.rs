@@ -10,6 +10,8 @@ use crate::form::fields::Form;
 use crate::request::dialect::{names_secret, without_point_arn_prefix};
 use crate::store::access_point::AccessPoint;
 
+/// The operation of a condition on the bytes of the file.
+const SIZE: &str = "content-length-range";
 /// Fields that no condition needs to name.
 const EXEMPT: [&str; 4] = ["policy", "signature", "awsaccesskeyid", "file"];
 /// Start of the names of fields that are passed over.
@@ -36,6 +38,9 @@ enum Condition {
     Never { shown: String },
 }
 
+/// The fault of what is no JSON, or has a value of a kind that does not belong there.
+const NO_JSON: &str = "Invalid JSON.";
+
 /// A policy document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostPolicy {
@@ -59,11 +64,14 @@ impl PostPolicy {
     pub fn parse(encoded: &str) -> Result<Self, Error> {
         // Some tools break the lines of base64.
         let encoded: String = encoded.chars().filter(|sign| !sign.is_ascii_whitespace()).collect();
-        let bytes = STANDARD.decode(encoded).map_err(|_| invalid("Invalid Base64."))?;
-        let text = String::from_utf8(bytes).map_err(|_| invalid("Invalid UTF-8."))?;
+        if encoded.is_empty() {
+            return Err(invalid("Expecting '{' but found End-of-Input"));
+        }
+        let bytes = STANDARD.decode(encoded).map_err(|_| invalid("invalid Base64 encoding."))?;
+        let text = String::from_utf8(bytes).map_err(|_| invalid(NO_JSON))?;
         let json: Value =
-            serde_json::from_str(&plain_dollars(&text)).map_err(|_| invalid("Invalid JSON."))?;
-        let object = json.as_object().ok_or_else(|| invalid("Invalid JSON."))?;
+            serde_json::from_str(&plain_dollars(&text)).map_err(|_| invalid(NO_JSON))?;
+        let object = json.as_object().ok_or_else(|| invalid(NO_JSON))?;
         if let Some(name) =
             object.keys().find(|name| !["expiration", "conditions"].contains(&name.as_str()))
         {
@@ -71,18 +79,16 @@ impl PostPolicy {
         }
         let expiration =
             object.get("expiration").ok_or_else(|| invalid("Policy missing expiration."))?;
-        let expiration = expiration.as_str().and_then(Timestamp::from_rfc3339);
-        let expiration = expiration.ok_or_else(|| invalid("Invalid 'expiration' value."))?;
+        let named = expiration.as_str().ok_or_else(|| invalid(NO_JSON))?;
+        let expiration = Timestamp::from_rfc3339(named)
+            .ok_or_else(|| invalid(format!("Invalid 'expiration' value: '{named}'")))?;
         let conditions =
             object.get("conditions").ok_or_else(|| invalid("Policy missing conditions."))?;
         let list = conditions
             .as_array()
             .ok_or_else(|| invalid("Invalid 'conditions' value: must be a List."))?;
-        let mut all = Vec::new();
-        for json in list {
-            Condition::read(json, &mut all)?;
-        }
-        Ok(Self { expiration, conditions: all })
+        let conditions = list.iter().map(Condition::read).collect::<Result<_, _>>()?;
+        Ok(Self { expiration, conditions })
     }
 
     /// Checks a form for a bucket at the time `now`; `is_exempt` names the field of the signature, which nothing needs to name. Gives the bytes
@@ -197,53 +203,58 @@ fn plain_dollars(text: &str) -> String {
 }
 
 impl Condition {
-    /// Adds the conditions of an element of the list.
-    fn read(json: &Value, all: &mut Vec<Self>) -> Result<(), Error> {
+    /// The condition of an element of the list: an object of one field and its value, or a list of an operation and its arguments.
+    fn read(json: &Value) -> Result<Self, Error> {
         match json {
-            Value::Object(pairs) if !pairs.is_empty() => {
-                for (field, value) in pairs {
-                    let value = value.as_str().ok_or_else(|| {
-                        invalid("Invalid Simple-Condition: value must be a string.")
-                    })?;
-                    all.push(Self::Equals { field: field.clone(), value: value.to_owned() });
-                }
-                Ok(())
+            Value::Object(pairs) => {
+                let mut pairs = pairs.iter();
+                let (Some((field, value)), None) = (pairs.next(), pairs.next()) else {
+                    return Err(invalid(
+                        "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.",
+                    ));
+                };
+                let value = value
+                    .as_str()
+                    .ok_or_else(|| invalid("Invalid Simple-Condition: value must be a string."))?;
+                Ok(Self::Equals { field: field.clone(), value: value.to_owned() })
             }
             Value::Array(list) => {
-                let [operator, subject, value] = list.as_slice() else {
-                    return Err(invalid("Invalid Condition: wrong number of arguments."));
-                };
-                let operator = operator.as_str().unwrap_or_default().to_ascii_lowercase();
-                all.push(Self::of_list(&operator, subject, value)?);
-                Ok(())
+                let (operator, arguments) = list
+                    .split_first()
+                    .ok_or_else(|| invalid("Invalid Condition: missing operation identifier."))?;
+                let operator = operator.as_str().ok_or_else(|| invalid(NO_JSON))?;
+                Self::of_list(&operator.to_ascii_lowercase(), arguments)
             }
-            _ => Err(invalid(
-                "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.",
-            )),
+            _ => Err(invalid("Invalid condition test: must be a List or Object.")),
         }
     }
 
-    fn of_list(operator: &str, subject: &Value, value: &Value) -> Result<Self, Error> {
-        if operator == "content-length-range" {
-            let shown = || Self::Never { shown: shown(operator, subject, value) };
-            return Ok(match (bytes(subject), bytes(value)) {
+    fn of_list(operator: &str, arguments: &[Value]) -> Result<Self, Error> {
+        if !["eq", "starts-with", SIZE].contains(&operator) {
+            let reason = format!("Invalid Condition: unknown operation '{operator}'.");
+            return Err(invalid(reason));
+        }
+        let [subject, value] = arguments else {
+            return Err(invalid(format!("Invalid {operator}: wrong number of arguments.")));
+        };
+        if operator == SIZE {
+            return Ok(match (bytes(subject)?, bytes(value)?) {
                 (Some(least), Some(most)) => Self::Size(SizeRange { least, most }),
-                _ => shown(),
+                _ => Self::Never { shown: shown(operator, subject, value) },
             });
         }
         let (Some(name), Some(text)) = (subject.as_str(), value.as_str()) else {
-            return Err(invalid("Invalid Condition: values must be strings."));
+            return Err(invalid(NO_JSON));
         };
         let Some(field) = name.strip_prefix('$') else {
             // Without its sign it names no field.
             return Ok(Self::Never { shown: shown(operator, subject, value) });
         };
         let (field, text) = (field.to_owned(), text.to_owned());
-        match operator {
-            "eq" => Ok(Self::Equals { field, value: text }),
-            "starts-with" => Ok(Self::StartsWith { field, start: text }),
-            _ => Err(invalid(format!("Invalid Condition: unknown operation '{operator}'."))),
-        }
+        Ok(match operator {
+            "eq" => Self::Equals { field, value: text },
+            _ => Self::StartsWith { field, start: text },
+        })
     }
 
     /// The condition as an answer shows it.
@@ -255,9 +266,7 @@ impl Condition {
             Self::StartsWith { field, start } => {
                 shown("starts-with", &format!("${field}").into(), &start.as_str().into())
             }
-            Self::Size(range) => {
-                shown("content-length-range", &range.least.into(), &range.most.into())
-            }
+            Self::Size(range) => shown(SIZE, &range.least.into(), &range.most.into()),
             Self::Never { shown } => shown.clone(),
         }
     }
@@ -275,13 +284,15 @@ fn shown(operator: &str, subject: &Value, value: &Value) -> String {
     format!("[\"{operator}\", {}, {value}]", text(subject))
 }
 
-/// A number of bytes, written as a number or as a text; what is less than none is none.
-fn bytes(json: &Value) -> Option<u64> {
+/// A number of bytes, written as a number or as a text; `None` for a text that is none, which no file fulfils.
+fn bytes(json: &Value) -> Result<Option<u64>, Error> {
     let number = match json {
-        Value::String(text) => text.trim().parse::<i64>().ok()?,
-        other => other.as_i64()?,
+        Value::String(text) => text.trim().parse::<i64>().ok(),
+        Value::Number(number) => Some(number.as_i64().ok_or_else(|| invalid(NO_JSON))?),
+        _ => return Err(invalid(NO_JSON)),
     };
-    Some(u64::try_from(number).unwrap_or(0))
+    let count = number.map(u64::try_from).transpose();
+    count.map_err(|_| invalid(format!("Invalid {SIZE}: a number of bytes is not negative.")))
 }
 
 #[cfg(test)]
@@ -393,36 +404,63 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_policy_is_refused() {
-        for text in [
-            "",
-            "[]",
-            "{}",
-            r#"{"expiration": "2027-01-01T00:00:00Z"}"#,
-            r#"{"conditions": []}"#,
-            r#"{"EXPIRATION": "2027-01-01T00:00:00Z", "conditions": []}"#,
-            r#"{"expiration": "2027-01-01T00:00:00Z", "CONDITIONS": []}"#,
-            r#"{"expiration": "tomorrow", "conditions": []}"#,
-            r#"{"expiration": "2027-01-01T00:00:00Z", "conditions": {}}"#,
+    fn what_is_no_policy_is_refused_and_the_fault_is_told() {
+        for (text, reason) in [
+            ("", "Expecting '{' but found End-of-Input"),
+            ("[]", NO_JSON),
+            ("expiration", NO_JSON),
+            ("{}", "Policy missing expiration."),
+            (r#"{"conditions": []}"#, "Policy missing expiration."),
+            (r#"{"expiration": "2027-01-01T00:00:00Z"}"#, "Policy missing conditions."),
+            (r#"{"EXPIRATION": "2027-01-01T00:00:00Z"}"#, "Unexpected: 'EXPIRATION'."),
+            (r#"{"CONDITIONS": []}"#, "Unexpected: 'CONDITIONS'."),
+            (r#"{"expiration": true, "conditions": []}"#, NO_JSON),
+            (
+                r#"{"expiration": "tomorrow", "conditions": []}"#,
+                "Invalid 'expiration' value: 'tomorrow'",
+            ),
+            (
+                r#"{"expiration": "2027-01-01T00:00:00Z", "conditions": {}}"#,
+                "Invalid 'conditions' value: must be a List.",
+            ),
         ] {
-            assert!(matches!(document(text), Err(Error::InvalidPostPolicy { .. })), "{text}");
+            assert_eq!(document(text), Err(invalid(reason)), "{text}");
         }
-        for conditions in [
-            "[{}]",
-            "[1]",
-            r#"[["eq", "$a"]]"#,
-            r#"[["like", "$a", "b"]]"#,
-            r#"[["content-length-range", 0]]"#,
-            r#"[{"a": 1}]"#,
-        ] {
-            assert!(
-                matches!(policy(conditions), Err(Error::InvalidPostPolicy { .. })),
-                "{conditions}"
-            );
-        }
-        assert!(matches!(PostPolicy::parse("*"), Err(Error::InvalidPostPolicy { .. })));
+        assert_eq!(PostPolicy::parse("*"), Err(invalid("invalid Base64 encoding.")));
         let past = document(r#"{"expiration": "2020-01-01T00:00:00Z", "conditions": []}"#).unwrap();
         let bucket = NamedBucket { name: "b", point: None, region: "us-east-1" };
         assert_eq!(past.check(&Form::default(), &bucket, NOW, ""), Err(refused("Policy expired.")));
+    }
+
+    #[test]
+    fn a_condition_that_is_none_makes_no_policy() {
+        const ONE: &str =
+            "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.";
+        const NEGATIVE: &str = "Invalid content-length-range: a number of bytes is not negative.";
+        for (condition, reason) in [
+            ("{}", ONE),
+            (r#"{"expires": "a", "cache": "b"}"#, ONE),
+            (r#"{"a": 1}"#, "Invalid Simple-Condition: value must be a string."),
+            ("true", "Invalid condition test: must be a List or Object."),
+            (r#""bucket""#, "Invalid condition test: must be a List or Object."),
+            ("[]", "Invalid Condition: missing operation identifier."),
+            (r#"[1, "$a", "b"]"#, NO_JSON),
+            (r#"["like", "$a", "b"]"#, "Invalid Condition: unknown operation 'like'."),
+            (r#"["eq", "$a"]"#, "Invalid eq: wrong number of arguments."),
+            (r#"["EQ", "$a", "b", "c"]"#, "Invalid eq: wrong number of arguments."),
+            (r#"["starts-with"]"#, "Invalid starts-with: wrong number of arguments."),
+            (r#"["eq", false, "b"]"#, NO_JSON),
+            (r#"["starts-with", "$a", 1]"#, NO_JSON),
+            (
+                r#"["content-length-range", 0]"#,
+                "Invalid content-length-range: wrong number of arguments.",
+            ),
+            (r#"["content-length-range", 12, false]"#, NO_JSON),
+            (r#"["content-length-range", 1.5, 10]"#, NO_JSON),
+            (r#"["content-length-range", -1, 10]"#, NEGATIVE),
+            (r#"["content-length-range", "0", "-1"]"#, NEGATIVE),
+        ] {
+            assert_eq!(policy(&format!("[{condition}]")), Err(invalid(reason)), "{condition}");
+        }
     }
 }
