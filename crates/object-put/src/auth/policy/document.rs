@@ -20,6 +20,8 @@ use crate::store::bucket::is_directory_name;
 const WITH_VARIABLES: &str = "2012-10-17";
 /// The most bytes of a policy document.
 const DOCUMENT_BYTES_MAX: usize = 20 * 1024;
+/// The fault of what begins as a document and is none.
+const NO_JSON: &str = "This policy contains invalid Json";
 
 impl Policy {
     /// The policy of a JSON document for `bucket`.
@@ -30,8 +32,7 @@ impl Policy {
         if document.len() > DOCUMENT_BYTES_MAX {
             return Err(malformed("Policies must be at most 20 KiB"));
         }
-        let text = std::str::from_utf8(document)
-            .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
+        let text = std::str::from_utf8(document).map_err(|_| malformed(NO_JSON))?;
         let policy = Self::read(text)?;
         check_document(text)?;
         if repeated_field::has_any(text) {
@@ -88,10 +89,15 @@ impl Policy {
     }
 
     pub(super) fn read(text: &str) -> Result<Self, Error> {
-        let json: Value = serde_json::from_str(text)
-            .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
+        if !text.trim_start().starts_with('{') {
+            return Err(malformed("Policies must be valid JSON and the first byte must be '{'"));
+        }
+        let json: Value = serde_json::from_str(text).map_err(|_| malformed(NO_JSON))?;
         let statements = match json.get("Statement") {
-            Some(Value::Array(list)) if !list.is_empty() => list.iter().map(statement).collect(),
+            Some(Value::Array(list)) if list.is_empty() => {
+                Err(malformed("Could not parse the policy: Statement is empty!"))
+            }
+            Some(Value::Array(list)) => list.iter().map(statement).collect(),
             Some(one @ Value::Object(_)) => statement(one).map(|one| vec![one]),
             _ => Err(malformed("Missing required field Statement")),
         };

@@ -557,6 +557,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_document_is_told_from_one_without_statements() {
+        const FIRST: &str = "Policies must be valid JSON and the first byte must be '{'";
+        const NO_JSON: &str = "This policy contains invalid Json";
+        for (text, reason) in [
+            ("", FIRST),
+            ("false", FIRST),
+            ("[]", FIRST),
+            ("policy", FIRST),
+            ("{true}", NO_JSON),
+            ("{asdf", NO_JSON),
+            (r#"{"Statement": [{"#, NO_JSON),
+            ("{}", "Missing required field Statement"),
+            (r#"{"Statement": "all"}"#, "Missing required field Statement"),
+            (r#"{"Statement": []}"#, "Could not parse the policy: Statement is empty!"),
+        ] {
+            assert_eq!(Policy::parse(text.as_bytes(), "b"), Err(malformed(reason)), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_not_known_is_refused() {
         let with = |field: &str| {
             let text = format!(
