@@ -291,19 +291,17 @@ impl DefaultRetention {
             text.map(|text| text.parse::<i64>().map_err(|_| Error::MalformedXml)).transpose()
         };
         let (days, years) = match (number("Days")?, number("Years")?) {
-            (Some(days), None) => (Some(period(days, DAYS_MAX)?), None),
-            (None, Some(years)) => (None, Some(period(years, DAYS_MAX / 365)?)),
+            (Some(days), None) => (Some(period("Days", days, DAYS_MAX)?), None),
+            (None, Some(years)) => (None, Some(period("Years", years, DAYS_MAX / 365)?)),
             _ => return Err(Error::MalformedXml),
         };
         Ok(Some(Self { mode, days, years }))
     }
 }
 
-fn period(number: i64, most: u32) -> Result<u32, Error> {
-    let refused = |reason| {
-        let value = number.to_string();
-        Error::argument("Days", Some(&value), reason)
-    };
+/// The period of an element with this name.
+fn period(name: &'static str, number: i64, most: u32) -> Result<u32, Error> {
+    let refused = |reason| Error::argument(name, Some(&number.to_string()), reason);
     match u32::try_from(number) {
         Ok(0) | Err(_) if number <= 0 => {
             Err(refused("Default retention period must be a positive integer value."))
@@ -391,8 +389,17 @@ mod tests {
         assert!(of("<Days>1</Days>").is_ok());
         assert_eq!(of("<Days>1</Days><Years>1</Years>"), Err(Error::MalformedXml));
         assert_eq!(of(""), Err(Error::MalformedXml));
-        for period in ["<Days>0</Days>", "<Years>-1</Years>", "<Days>36501</Days>"] {
-            assert!(matches!(of(period), Err(Error::InvalidArgument { .. })));
+        const NONE: &str = "Default retention period must be a positive integer value.";
+        const LONG: &str = "Default retention period too large.";
+        for (name, value, reason) in [
+            ("Days", "0", NONE),
+            ("Days", "36501", LONG),
+            ("Years", "0", NONE),
+            ("Years", "-1", NONE),
+            ("Years", "101", LONG),
+        ] {
+            let refused = Err(Error::argument(name, Some(value), reason));
+            assert_eq!(of(&format!("<{name}>{value}</{name}>")), refused);
         }
     }
 }
