@@ -126,14 +126,16 @@ impl CorsRule {
                 )));
             }
         }
-        if let Some(value) = rule.headers.iter().find(|value| !is_header_name(value)) {
-            let reason = format!("AllowedHeader \"{value}\" contains invalid character.");
-            return Err(Error::request(reason));
-        }
         if let Some(value) = rule.exposed.iter().find(|value| value.contains('*')) {
             return Err(Error::request(format!(
                 "ExposeHeader \"{value}\" contains wildcard. We currently do not support wildcard for ExposeHeader."
             )));
+        }
+        for (name, values) in [("AllowedHeader", &rule.headers), ("ExposeHeader", &rule.exposed)] {
+            if let Some(value) = values.iter().find(|value| !is_header_name(value)) {
+                let reason = format!("{name} \"{value}\" contains invalid character.");
+                return Err(Error::request(reason));
+            }
         }
         Ok(rule)
     }
@@ -265,6 +267,21 @@ mod tests {
                 format!("Access-Control-Request-Headers \"{name}\" contains invalid character.");
             assert_eq!(seen("PUT", &format!("x-one,{name}")), Err(reason));
         }
+    }
+
+    #[test]
+    fn a_rule_names_headers_that_can_be() {
+        for name in ["AllowedHeader", "ExposeHeader"] {
+            let of = |value: &str| rules(&rule("*", "GET", &format!("<{name}>{value}</{name}>")));
+            assert!(of("x-one").is_ok());
+            for value in ["X:Y", "a b", "x/y"] {
+                let reason = format!("{name} \"{value}\" contains invalid character.");
+                assert_eq!(of(value), Err(Error::request(reason)));
+            }
+        }
+        let any = "<ExposeHeader>x-*</ExposeHeader>";
+        let reason = "ExposeHeader \"x-*\" contains wildcard. We currently do not support wildcard for ExposeHeader.";
+        assert_eq!(rules(&rule("*", "GET", any)), Err(Error::request(reason)));
     }
 
     #[test]
