@@ -35,6 +35,21 @@ async fn an_object_of_ten_thousand_parts_takes_no_more_and_its_copy_does() {
     assert_eq!(world.send(&Draft::zonal("GET", "/copy", b"")).await.body, b"abcde");
 }
 
+#[tokio::test]
+async fn parts_in_a_directory_bucket_are_listed_whatever_their_checksum_is_of() {
+    let world = World::new(NOW).await;
+    for (offset, piece) in [(0, &b"ab"[..]), (2, b"c")] {
+        assert_eq!(world.send(&Draft::append("/k", offset, piece)).await.status, 200);
+    }
+    let asked = Draft::zonal("GET", "/k?attributes", b"")
+        .with("x-store-object-attributes", "Checksum,ObjectParts");
+    let text = world.send(&asked).await.text();
+    assert!(text.contains("<ChecksumType>FULL_OBJECT</ChecksumType>"), "{text}");
+    for shown in ["<PartsCount>2</PartsCount>", "<PartNumber>1</PartNumber><Size>2</Size>"] {
+        assert!(text.contains(shown), "{text}");
+    }
+}
+
 /// Says of every object with a list that it has so many parts.
 fn set_count(store: &dyn KeyValue, parts: u32) {
     let mut ids = SeededIds::from_number(5);
