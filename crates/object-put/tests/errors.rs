@@ -89,6 +89,7 @@ fn bucket_rows() -> Vec<Row> {
         (Error::MetadataTooLarge { size: 2049, most: 2048 }, 400, "MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size", "Size=2049 MaxSizeAllowed=2048"),
         (Error::MissingContentLength, 411, "MissingContentLength", "You must provide the Content-Length HTTP header.", ""),
         (Error::EntityTooLarge { proposed: 5_368_709_121, most: 5_368_709_120 }, 400, "EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", "ProposedSize=5368709121 MaxSizeAllowed=5368709120"),
+        (Error::MessageTooLong { most: 131_072 }, 400, "MaxMessageLengthExceeded", "Your request was too large.", "MaxMessageLengthBytes=131072"),
         (Error::UnexpectedContent, 400, "UnexpectedContent", "This request does not support content", ""),
     ]
 }

@@ -68,6 +68,24 @@ const fn gone(objects: u64, versions: u64) -> ExpiredCounts {
 }
 
 #[tokio::test]
+async fn each_of_a_thousand_rules_counts() {
+    let mut scene = Scene::new().await;
+    let long = "x".repeat(100);
+    let rule = |number: usize| {
+        format!(
+            "<Rule><Filter><Prefix>{number:03}/{long}</Prefix></Filter><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule>"
+        )
+    };
+    scene.rules("bkt", &(0..1_000).map(rule).collect::<String>()).await;
+    let target = format!("/bkt/999/{long}");
+    let put = scene.world.store(&target, b"x").await;
+    assert!(put.header("x-amz-expiration").is_some());
+    assert_eq!(scene.status(&target).await, 200);
+    scene.after_days(1);
+    assert_eq!(scene.status(&target).await, 404);
+}
+
+#[tokio::test]
 async fn objects_go_on_their_midnight_and_those_of_no_rule_stay() {
     let mut scene = Scene::new().await;
     let days = "<Expiration><Days>2</Days></Expiration>";

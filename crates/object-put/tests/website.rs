@@ -157,3 +157,38 @@ async fn a_policy_looks_at_the_page_that_a_visitor_comes_from_whatever_is_shown(
         assert!(answer.text().starts_with(body), "{path} {headers}: {}", answer.text());
     }
 }
+
+#[tokio::test]
+async fn a_configuration_has_128_kib_at_most_and_leads_by_all_of_its_rules() {
+    let world = world().await;
+    let rule = |number: usize| {
+        let long = "x".repeat(1_000);
+        format!(
+            "<RoutingRule><Condition><KeyPrefixEquals>{number}/{long}</KeyPrefixEquals></Condition><Redirect><ReplaceKeyWith>to/{number}/{long}</ReplaceKeyWith></Redirect></RoutingRule>"
+        )
+    };
+    let document = |filler: usize| {
+        let rules: String = (0..50).map(rule).collect();
+        let blanks = " ".repeat(filler);
+        format!(
+            "<WebsiteConfiguration><IndexDocument><Suffix>i</Suffix></IndexDocument>{blanks}<RoutingRules>{rules}</RoutingRules></WebsiteConfiguration>"
+        )
+    };
+    let rest = 128 * 1024 - document(0).len();
+    let put = world.send(&Draft::document("/open?website", document(rest).as_bytes())).await;
+    assert_eq!(put.status, 200, "{}", put.text());
+    let kept = world.fetch("/open?website").await;
+    assert_eq!(kept.text().matches("<RoutingRule>").count(), 50);
+    let long = "x".repeat(1_000);
+    let last = visit(&world, "GET", &format!("/49/{long}"), "").await;
+    let place = format!("http://open.web.example/to/49/{long}");
+    assert_eq!((last.status, last.header("location")), (301, Some(&*place)));
+    let longer = document(rest + 1);
+    let refused = world.send(&Draft::document("/open?website", longer.as_bytes())).await;
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.element("Code").as_deref(), Some("MaxMessageLengthExceeded"));
+    assert_eq!(refused.element("MaxMessageLengthBytes").as_deref(), Some("131072"));
+    // What is put in its place leaves nothing of it.
+    assert_eq!(world.send(&Draft::document("/open?website", WEBSITE.as_bytes())).await.status, 200);
+    assert_eq!(world.fetch("/open?website").await.text().matches("<RoutingRule>").count(), 2);
+}

@@ -5,7 +5,7 @@ use triptych_core::kv::Tx;
 
 use crate::error::Error;
 use crate::request::xml::{Element, XmlWriter};
-use crate::store::tables::BUCKET_CONFIGS;
+use crate::store::bucket_setting;
 
 /// The name under which the rules of a bucket are kept.
 pub const CONFIG_NAME: &str = "cors";
@@ -68,7 +68,7 @@ impl Cors {
     /// # Errors
     /// As reads of the store; [`Error::Damaged`] for those that cannot be read.
     pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Self>, Error> {
-        let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
+        let row = bucket_setting::read(tx, bucket, CONFIG_NAME)?;
         row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
     }
 

@@ -186,6 +186,7 @@ impl Error {
             Self::EntityTooLarge { proposed, most } => {
                 vec![field("ProposedSize", proposed), field("MaxSizeAllowed", most)]
             }
+            Self::MessageTooLong { most } => vec![field("MaxMessageLengthBytes", most)],
             Self::FormTooLong { most } => vec![field("MaxSizeAllowed", most)],
             Self::FileTooSmall { proposed, least } => {
                 vec![field("ProposedSize", proposed), field("MinSizeAllowed", least)]

@@ -417,6 +417,12 @@ pub enum Error {
         /// The most that is taken.
         most: u64,
     },
+    /// A document that is longer than those of its kind.
+    #[error("Your request was too large.")]
+    MessageTooLong {
+        /// The most bytes that are taken.
+        most: usize,
+    },
     /// A body where the operation takes none.
     #[error("This request does not support content")]
     UnexpectedContent,

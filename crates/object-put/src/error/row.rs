@@ -85,6 +85,7 @@ impl Coded for Error {
             Self::MetadataTooLarge { .. } => Row::of(400, "MetadataTooLarge"),
             Self::MissingContentLength => Row::of(411, "MissingContentLength"),
             Self::EntityTooLarge { .. } => Row::of(400, "EntityTooLarge"),
+            Self::MessageTooLong { .. } => Row::of(400, "MaxMessageLengthExceeded"),
             Self::UnexpectedContent => Row::of(400, "UnexpectedContent"),
             Self::NoSuchKey { .. } | Self::Deleted { .. } => Row::of(404, "NoSuchKey"),
             Self::IsDeleteMarker { .. } => Row::of(405, "MethodNotAllowed"),

@@ -14,6 +14,7 @@ use crate::request::xml::Element;
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Versioning, ZoneKind, check_name, is_directory_name, zone_of,
 };
+use crate::store::bucket_setting;
 use crate::store::lookup::account_directory;
 use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT, UPLOAD_ENDS, UPLOADS};
 use crate::store::tagging::Tags;
@@ -21,8 +22,6 @@ use crate::store::upload::{UploadEnd, due};
 
 /// The header that says whether ACLs count in a new bucket.
 const OWNERSHIP: &str = "x-store-object-ownership";
-/// The most configurations that a bucket has.
-const BUCKET_CONFIGS_MAX: usize = 100;
 
 /// `CreateBucket`.
 ///
@@ -71,7 +70,7 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     }
     if let Some(tags) = tags {
         let text = serde_json::to_vec(&tags).map_err(|_| Error::Internal)?;
-        BUCKET_CONFIGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
+        bucket_setting::put(tx, bucket.id, TAGS, text)?;
     }
     Ok(created)
 }
@@ -318,7 +317,7 @@ pub fn delete(
     }
     // Unfinished uploads go with it.
     UPLOAD_ENDS.put(tx, &(due(call.now), bucket.id), &UploadEnd::Bucket);
-    for (key, _) in BUCKET_CONFIGS.all(tx, &bucket.id, BUCKET_CONFIGS_MAX)? {
+    for (key, _) in BUCKET_CONFIGS.all(tx, &bucket.id, bucket_setting::ROWS_MAX)? {
         BUCKET_CONFIGS.delete(tx, &key);
     }
     BUCKETS.delete(tx, &bucket.name);

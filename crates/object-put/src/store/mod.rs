@@ -6,6 +6,7 @@ pub mod append;
 pub mod bucket;
 pub mod bucket_encryption;
 pub mod bucket_plan;
+pub mod bucket_setting;
 pub mod commit;
 pub mod delete;
 pub mod delete_guard;

@@ -8,12 +8,14 @@ use triptych_core::kv::Tx;
 
 use crate::error::Error;
 use crate::request::xml::{Element, XmlWriter};
-use crate::store::tables::BUCKET_CONFIGS;
+use crate::store::bucket_setting;
 
 /// The name under which the website of a bucket is kept.
 pub const CONFIG_NAME: &str = "website";
 /// The most rules of a website.
 const RULES_MAX: usize = 50;
+/// The most bytes of a document.
+const DOCUMENT_BYTES_MAX: usize = 128 * 1024;
 const KEY_PREFIX: &str = "ReplaceKeyPrefixWith";
 const KEY: &str = "ReplaceKeyWith";
 
@@ -98,8 +100,11 @@ impl Website {
     /// The website of a `WebsiteConfiguration` document.
     ///
     /// # Errors
-    /// `MalformedXml`; `InvalidArgument`, `InvalidRequest`, as the real service words them.
+    /// `MessageTooLong`; `MalformedXml`; `InvalidArgument`, `InvalidRequest`, as the real service words them.
     pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
+        if body.len() > DOCUMENT_BYTES_MAX {
+            return Err(Error::MessageTooLong { most: DOCUMENT_BYTES_MAX });
+        }
         let root = Element::parse(body, "WebsiteConfiguration")?;
         let once = ["RedirectAllRequestsTo", "IndexDocument", "ErrorDocument", "RoutingRules"];
         root.has_only(&once, &[])?;
@@ -150,7 +155,7 @@ impl Website {
     /// # Errors
     /// As reads of the store; [`Error::Damaged`] for one that cannot be read.
     pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Self>, Error> {
-        let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
+        let row = bucket_setting::read(tx, bucket, CONFIG_NAME)?;
         row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
     }
 

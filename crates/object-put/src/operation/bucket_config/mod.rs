@@ -1,4 +1,4 @@
-//! Configurations of a bucket, each in a file of its own, and the way in which long ones are kept.
+//! Configurations of a bucket, each in a file of its own.
 
 pub mod acl;
 pub mod cors;
@@ -20,10 +20,8 @@ use crate::error::Error;
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::Bucket;
-use crate::store::tables::{BUCKET_CONFIGS, BUCKETS};
-
-/// The most bytes of a stored configuration.
-const SETTING_BYTES_MAX: usize = 60 * 1024;
+use crate::store::bucket_setting;
+use crate::store::tables::BUCKETS;
 
 pub(super) fn xml_reply(
     call: &ReadCall<'_>,
@@ -49,16 +47,12 @@ fn put_config(
     value: &impl serde::Serialize,
 ) -> Result<(), Error> {
     let bytes = serde_json::to_vec(value).map_err(|_| Error::Internal)?;
-    if bytes.len() > SETTING_BYTES_MAX {
-        return Err(Error::request("The configuration is longer than 60 KiB."));
-    }
     // The bucket's row is read by this transaction: a bucket that is being deleted gets no new configuration.
-    BUCKET_CONFIGS.put(tx, &(call.bucket()?.id, name.to_owned()), &bytes.into());
-    Ok(())
+    bucket_setting::put(tx, call.bucket()?.id, name, bytes)
 }
 
 fn delete_config(call: &Call<'_>, tx: &mut Tx<'_>, name: &str) -> Result<Reply, Error> {
-    BUCKET_CONFIGS.delete(tx, &(call.bucket()?.id, name.to_owned()));
+    bucket_setting::delete(tx, call.bucket()?.id, name);
     Ok(Reply::empty(204))
 }
 

@@ -6,7 +6,7 @@ use triptych_core::kv::Tx;
 use crate::error::Error;
 use crate::operation::bucket_config::{delete_config, not_configured, put_config};
 use crate::operation::{Call, ReadCall, Reply};
-use crate::store::tables::BUCKET_CONFIGS;
+use crate::store::bucket_setting;
 use crate::store::tagging::{TagTarget, Tags};
 
 /// The name under which the tags of a bucket are kept.
@@ -17,9 +17,7 @@ pub const TAGS: &str = "tagging";
 /// # Errors
 /// `NotConfigured`.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let key = (call.bucket()?.id, TAGS.to_owned());
-    let row = BUCKET_CONFIGS
-        .peek(tx, &key)?
+    let row = bucket_setting::read(tx, call.bucket()?.id, TAGS)?
         .ok_or_else(|| not_configured(call, "NoSuchTagSet", "The TagSet does not exist"))?;
     let tags: Tags = serde_json::from_slice(&row).map_err(|_| Error::Damaged)?;
     Ok(Reply::xml(tags.document(call.dialect().names().namespace)))

@@ -13,8 +13,8 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::request::xml::XmlWriter;
+use crate::store::bucket_setting;
 use crate::store::key::Key;
-use crate::store::tables::BUCKET_CONFIGS;
 use crate::store::tagging::Tags;
 use crate::store::version::{ObjectData, ObjectVersion};
 
@@ -276,7 +276,7 @@ pub const NOT_SHOWN: &str = "NotImplemented";
 /// # Errors
 /// As reads of the store; [`Error::Damaged`] for rules that cannot be read.
 pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Lifecycle>, Error> {
-    let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
+    let row = bucket_setting::read(tx, bucket, CONFIG_NAME)?;
     row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
 }
 
