@@ -133,7 +133,7 @@ pub fn start_of(text: &str) -> u64 {
 /// A language without its region, if it has two letters.
 #[must_use]
 pub fn language_of(tag: &str) -> [u8; 2] {
-    let language = tag.split('-').next().unwrap_or_default().as_bytes();
+    let language = tag.split(['-', '_']).next().unwrap_or_default().as_bytes();
     language.try_into().unwrap_or_default()
 }
 

@@ -6,6 +6,7 @@ use triptych_core::kv::{Key, Plan, RoundTrips, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::language::{self, LANGUAGES};
 use crate::api::operation::call::Call;
 use crate::api::operation::{Cost, Filters, Operation, Part, READ, Run};
 use crate::api::page_token::{Binding, Direction, PageToken};
@@ -16,6 +17,7 @@ use crate::index::facet::DurationClass;
 use crate::index::query;
 use crate::index::query::{Cursor, GeoCircle, Hit, Order, Query};
 use crate::index::tokenizer::TextQuery;
+use crate::record::id;
 use crate::resource::Resource;
 use crate::resource::channels::record::{self, CHANNELS};
 use crate::resource::channels::search_document as channels;
@@ -32,7 +34,7 @@ pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES, ..
 rules! {
     /// Filters that do not go together.
     FILTER_INVALID = Rule::new(400, "youtube.search", "invalidSearchFilter", Place::parameter(""), "The request contains an invalid combination of search filters and/or restrictions. Note that you must set the type parameter to video if you set either the forContentOwner or forMine parameters to true, or a value for the eventType, videoCaption, videoCategoryId, videoDefinition, videoDimension, videoDuration, videoEmbeddable, videoLicense, videoSyndicated or videoType parameters.");
-    /// A channel that is not there.
+    /// What is no id of a channel.
     CHANNEL_INVALID = Rule::new(400, "youtube.search", "invalidChannelId", Place::parameter("channelId"), "The channelId parameter specified an invalid channel ID.");
     /// A place without a radius, or the other way round, or one that is none.
     LOCATION_INVALID = Rule::new(400, "youtube.search", "invalidLocation", Place::parameter("location"), "The location and/or locationRadius parameter value was formatted incorrectly: both are needed, as 'latitude,longitude' and a number with m, km, ft or mi of at most 1000 kilometers.");
@@ -220,8 +222,10 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         total: found.total.saturating_sub(hidden),
         size,
     };
-    let region = call.region().unwrap_or(DEFAULT_REGION);
-    Ok(list.end_with(Some(&paging), &[("regionCode", format!("\"{region}\"").into_bytes())]))
+    // Somebody's own videos are searched in no region.
+    let region = call.region().or_else(|| query.mine.is_none().then_some(DEFAULT_REGION));
+    let region = region.map(|region| ("regionCode", format!("\"{region}\"").into_bytes()));
+    Ok(list.end_with(Some(&paging), region.as_slice()))
 }
 
 /// Number of the documents of a query that nobody finds any more, since their channels are closing.
@@ -291,7 +295,10 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         .transpose()?;
     let channel = params.get("channelId").map(str::to_owned);
     if let Some(channel) = &channel {
-        record::named(tx, channel, &CHANNEL_INVALID)?;
+        // What could be an id and is nobody's finds nothing, as with the real service.
+        if record::known(tx, channel)?.is_none() && !id::is_channel(channel) {
+            return Err(Error::Rule(&CHANNEL_INVALID));
+        }
     }
     let words = params.get("q").unwrap_or_default();
     let text = TextQuery::parse(words);
@@ -360,14 +367,17 @@ fn order(name: Option<&str>) -> Order {
     }
 }
 
-/// The ISO 639-1 code of a tag in lower case, as the index keeps languages; nothing of what is neither a code alone nor one with a script
-/// (`zh-Hans`) or a country (`en-US`). The real service refuses an area of many countries (`es-419`).
+/// The code of a tag's language in lower case, as the index keeps languages: one of two letters (ISO 639-1) or one that is listed (`fil`), alone
+/// or with a script (`zh-Hans`) or a country (`en-US`, `en_US`); nothing of all else. The real service refuses an area of many countries (`es-419`).
 fn spoken(tag: &str) -> Option<String> {
+    let tag = &*language::with_hyphens(tag);
     let (code, rest) = tag.split_once('-').map_or((tag, None), |(code, rest)| (code, Some(rest)));
     let is_of = |text: &str, letters: usize| {
         text.len() == letters && text.bytes().all(|byte| byte.is_ascii_alphabetic())
     };
-    let is_language = is_of(code, 2) && rest.is_none_or(|rest| is_of(rest, 2) || is_of(rest, 4));
+    let is_listed = || LANGUAGES.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(code));
+    let is_language =
+        (is_of(code, 2) || is_listed()) && rest.is_none_or(|rest| is_of(rest, 2) || is_of(rest, 4));
     is_language.then(|| code.to_ascii_lowercase())
 }
 
@@ -486,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_wanted_by_its_code_whatever_script_or_country_stands_behind_it() {
+    fn a_language_is_wanted_by_its_code_however_a_script_or_a_country_stands_behind_it() {
         for (tag, code) in [
             ("de", Some("de")),
             ("EN", Some("en")),
@@ -500,14 +510,22 @@ mod tests {
             ("zzz", None),
             ("e1", None),
             ("en-", None),
-            ("en_US", None),
+            ("en_US", Some("en")),
+            ("pt_br", Some("pt")),
+            ("zh_Hant", Some("zh")),
+            ("fil", Some("fil")),
+            ("fil_PH", Some("fil")),
+            ("es_419", None),
+            ("_US", None),
             ("en-US-x", None),
             ("-US", None),
         ] {
             assert_eq!(spoken(tag).as_deref(), code, "{tag}");
-            // What is wanted is compared with what the index keeps of a document's own tag.
-            let kept = code.map(|_| index::summary::language_of(tag).to_ascii_lowercase());
-            assert_eq!(kept.as_deref(), code.map(str::as_bytes), "{tag}");
+            // What is wanted is compared with what the index keeps of a document's own tag, which has room for two letters.
+            if let Some(code) = code.filter(|code| code.len() == 2) {
+                let kept = index::summary::language_of(tag).to_ascii_lowercase();
+                assert_eq!(kept, code.as_bytes(), "{tag}");
+            }
         }
     }
 

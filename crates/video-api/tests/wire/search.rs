@@ -1,6 +1,6 @@
-//! Searches by the moments at which things were published, and by place.
+//! Searches by the moments at which things were published, by place, by channel and in a region.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::service::Service;
 
@@ -60,5 +60,34 @@ async fn a_place_that_cannot_be_read_is_refused_as_such_whatever_stands_beside_i
             format!("/youtube/v3/search?part=id&key=KEY&location=1,2&locationRadius=5km{beside}");
         let answer = service.ask("GET", &target, "", "").await;
         assert_eq!(answer.status, if beside == "&type=video" { 200 } else { 400 }, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn an_id_of_a_channel_that_is_nobodys_finds_nothing_and_what_is_no_id_is_refused() {
+    let service = Service::new().await;
+    for (id, total) in [("UCx", 4), ("UC-not-a-channel-id", 0), ("UCnever", 0)] {
+        let target = format!("/search?part=id&type=video,playlist&channelId={id}");
+        let found = service.list(&target).await;
+        assert_eq!(found["pageInfo"]["totalResults"], total, "{id}");
+        assert_eq!(found["items"].as_array().map(Vec::len), Some(total), "{id}");
+    }
+    for id in ["alice", "PLx", "UC/x", "UC.x", "uCx"] {
+        let target = format!("/youtube/v3/search?part=id&key=KEY&channelId={id}");
+        let answer = service.ask("GET", &target, "", "").await;
+        assert_eq!((answer.status, answer.reason().as_str()), (400, "invalidChannelId"), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_for_ones_own_videos_names_a_region_only_where_the_request_does() {
+    let service = Service::new().await;
+    for (query, region) in [
+        ("q=First", json!("US")),
+        ("type=video&forMine=true", Value::Null),
+        ("type=video&forMine=true&regionCode=de", json!("DE")),
+    ] {
+        let found = service.list(&format!("/search?part=id&{query}")).await;
+        assert_eq!(found["regionCode"], region, "{query}");
     }
 }

@@ -136,12 +136,28 @@ pub fn named_or(
     absent: &'static Rule,
     closed: &'static Rule,
 ) -> Result<Arc<Stored<Channel>>, Error> {
+    known_or(tx, id, closed)?.ok_or(Error::Rule(absent))
+}
+
+/// The channel that a request names, where one that never was is no fault.
+///
+/// # Errors
+/// [`rules::CLOSED`] if its account was closed; else as the store.
+pub fn known(tx: &mut Tx<'_>, id: &str) -> Result<Option<Arc<Stored<Channel>>>, Error> {
+    known_or(tx, id, &rules::CLOSED)
+}
+
+fn known_or(
+    tx: &mut Tx<'_>,
+    id: &str,
+    closed: &'static Rule,
+) -> Result<Option<Arc<Stored<Channel>>>, Error> {
     let id = id.to_owned();
     if let Some(found) = CHANNELS.peek_shared(tx, &id)? {
-        return Ok(found);
+        return Ok(Some(found));
     }
     let was_closed = CLOSED_CHANNELS.peek(tx, &id)?.is_some();
-    Err(Error::Rule(if was_closed { closed } else { absent }))
+    if was_closed { Err(Error::Rule(closed)) } else { Ok(None) }
 }
 
 /// The title of a channel.
