@@ -209,6 +209,35 @@ pub fn with_hyphens(tag: &str) -> String {
     tag.replace('_', "-")
 }
 
+/// A tag as BCP 47 writes it: with hyphens, its language in lower case, its script as a name and its region in capitals (RFC 5646, section
+/// 2.1.1), so that `pt_br` is `pt-BR` and `ZH-hant` is `zh-Hant`.
+#[must_use]
+pub fn written(tag: &str) -> String {
+    let (mut out, mut is_behind_single) = (String::with_capacity(tag.len()), false);
+    for (at, subtag) in tag.split(['-', '_']).enumerate() {
+        if at > 0 {
+            out.push('-');
+        }
+        let mut letters = subtag.chars();
+        match subtag.len() {
+            2 if at > 0 && !is_behind_single => out.push_str(&subtag.to_ascii_uppercase()),
+            4 if at > 0 && !is_behind_single => {
+                out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+                out.extend(letters.map(|letter| letter.to_ascii_lowercase()));
+            }
+            _ => out.push_str(&subtag.to_ascii_lowercase()),
+        }
+        is_behind_single |= subtag.len() == 1;
+    }
+    out
+}
+
+/// Returns whether two tags name one language, however each is written.
+#[must_use]
+pub fn is_same(one: &str, other: &str) -> bool {
+    canonical(one).eq_ignore_ascii_case(&canonical(other))
+}
+
 /// Codes of languages that the registry of BCP 47 replaced, and what is written for them since.
 const REPLACED: &[(&str, &str)] = &[("in", "id"), ("iw", "he")];
 
@@ -325,6 +354,26 @@ mod tests {
             assert_eq!(language(code), Some(listed), "{code}");
         }
         assert!(is_tag("sr-Latn") && !is_tag("x") && !is_tag("en-"));
+    }
+
+    #[test]
+    fn a_tag_is_written_as_its_standard_writes_it() {
+        for (tag, form) in [
+            ("pt-br", "pt-BR"),
+            ("pt_BR", "pt-BR"),
+            ("EN", "en"),
+            ("zh_hant_tw", "zh-Hant-TW"),
+            ("SR-LATN", "sr-Latn"),
+            ("es-419", "es-419"),
+            ("FIL", "fil"),
+            ("de-1996", "de-1996"),
+            ("en-u-CA-Buddhist", "en-u-ca-buddhist"),
+            ("iw", "iw"),
+            ("", ""),
+        ] {
+            assert_eq!(written(tag), form, "{tag}");
+        }
+        assert!(is_same("he", "iw") && is_same("pt_br", "pt-BR") && !is_same("pt", "pt-BR"));
     }
 
     #[test]

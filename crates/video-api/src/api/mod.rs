@@ -2,6 +2,7 @@
 
 pub mod byte_range;
 pub mod callback;
+pub mod country;
 pub mod discovery;
 pub mod error;
 pub mod fields;

@@ -80,7 +80,7 @@ impl<'b> Body<'b> {
         self.filled_text("id")
     }
 
-    /// The tag of a language that is listed; an empty one is none.
+    /// The tag of a language that is listed, as its standard writes it; an empty one is none.
     ///
     /// # Errors
     /// [`Error::InvalidField`]; [`Error::InvalidLanguage`], [`Error::UnsupportedLanguage`], with its path.
@@ -89,7 +89,7 @@ impl<'b> Body<'b> {
         if let Some(tag) = &tag {
             language::check(tag, || Place::Body(self.path_of(name).into()))?;
         }
-        Ok(tag)
+        Ok(tag.map(|tag| language::written(&tag)))
     }
 
     /// A yes or no.
@@ -185,24 +185,48 @@ pub fn check_languages(localizations: &Map<String, Value>) -> Result<(), Error> 
     })
 }
 
-/// Localizations as they are stored: language to title and description. `None` if one of them is none. Their languages are checked before.
+/// What a localization has beside a description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LocalizedTitle {
+    /// A title, always.
+    Required,
+    /// A title or none: that of a channel can not be written, and a localization without one has the channel's own.
+    Optional,
+}
+
+/// Localizations as they are stored: language, as its standard writes it, to title and description. `None` if one of them is none, or if two are
+/// of one language. Their languages are checked before. That in the default language, `own`, is left out: there the snippet's texts count.
 #[must_use]
-pub fn localizations(map: &Map<String, Value>, title_max: usize) -> Option<Map<String, Value>> {
+pub fn localizations(
+    map: &Map<String, Value>,
+    own: Option<&str>,
+    titles: LocalizedTitle,
+    title_max: usize,
+) -> Option<Map<String, Value>> {
     let mut out = Map::new();
     let mut bytes = 0;
     for (language, value) in map {
         let value = Body::of(value.as_object()?);
-        let title = value.get("title").map_or(Some(""), Value::as_str)?;
-        let description = value.get("description").map_or(Some(""), Value::as_str)?;
-        if !is_title(title, title_max) || !is_description(description) {
+        let text = |name| value.get(name).map_or(Some(""), Value::as_str);
+        let (title, description) = (text("title")?, text("description")?);
+        let is_untitled = titles == LocalizedTitle::Optional && title.is_empty();
+        let says_something = !is_untitled || !description.is_empty();
+        if !(is_untitled || is_title(title, title_max))
+            || !is_description(description)
+            || !says_something
+            || out.keys().any(|other| language::is_same(other, language))
+        {
             return None;
         }
         bytes += language.len() + title.len() + description.len() + 40;
-        out.insert(
-            language.clone(),
-            serde_json::json!({"title": title, "description": description}),
-        );
+        let mut kept = Map::new();
+        if !is_untitled {
+            kept.insert("title".to_owned(), title.into());
+        }
+        kept.insert("description".to_owned(), description.into());
+        out.insert(language::written(language), kept.into());
     }
+    out.retain(|language, _| !own.is_some_and(|own| language::is_same(own, language)));
     (bytes <= LOCALIZATIONS_BYTES_MAX).then_some(out)
 }
 
@@ -248,12 +272,40 @@ mod tests {
         let snippet = body.object("snippet", "snippet").unwrap().unwrap();
         assert_eq!(snippet.language("empty"), Ok(None));
         assert_eq!(snippet.language("none"), Ok(None));
-        assert_eq!(snippet.language("listed"), Ok(Some("pt_BR".to_owned())));
+        assert_eq!(snippet.language("listed"), Ok(Some("pt-BR".to_owned())));
         let place = Place::body("snippet.unlisted");
         assert_eq!(
             snippet.language("unlisted"),
             Err(Error::UnsupportedLanguage("zz".to_owned(), place))
         );
+    }
+
+    #[test]
+    fn localizations_are_kept_once_a_language_as_its_standard_writes_it_and_never_in_the_default_one()
+     {
+        let text = json!({"title": "T", "description": "D"});
+        let read = |given: Value, titles| {
+            localizations(given.as_object().unwrap(), Some("en-GB"), titles, 100).map(Value::Object)
+        };
+        for titles in [LocalizedTitle::Required, LocalizedTitle::Optional] {
+            assert_eq!(
+                read(json!({"pt_br": text, "ZH-hant": text, "en_gb": text, "en": text}), titles),
+                Some(json!({"pt-BR": text, "zh-Hant": text, "en": text}))
+            );
+            for twice in [["pt-br", "pt-BR"], ["iw", "he"], ["en-GB", "en_GB"]] {
+                let [one, other] = twice;
+                assert_eq!(read(json!({one: text, other: text}), titles), None, "{twice:?}");
+            }
+            for none in [json!({}), json!({"title": " "}), json!({"title": ""}), json!("D")] {
+                assert_eq!(read(json!({"de": none}), titles), None, "{none}");
+            }
+        }
+        for untitled in [json!({"description": "D"}), json!({"title": "", "description": "D"})] {
+            let given = json!({"de": untitled});
+            assert_eq!(read(given.clone(), LocalizedTitle::Required), None);
+            let kept = Some(json!({"de": {"description": "D"}}));
+            assert_eq!(read(given, LocalizedTitle::Optional), kept);
+        }
     }
 
     #[test]

@@ -257,6 +257,10 @@ async fn the_title_of_a_section_is_shown_in_the_language_of_hl() {
         let item = sections(&service, "ALICE", &format!("id={id}{hl}")).await[0].clone();
         assert_eq!(item["snippet"]["localized"]["title"], title, "{hl}");
         assert_eq!(item["snippet"]["title"], "Own");
-        assert_eq!(item["localizations"], json!({"de": {"title": "Eigen"}}));
+        assert_eq!(
+            item["localizations"],
+            json!({"de": {"title": "Eigen"}, "en": {"title": "Own"}}),
+            "in the default language a section's own title counts"
+        );
     }
 }

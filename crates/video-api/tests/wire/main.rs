@@ -20,6 +20,7 @@ mod deleting;
 mod headers;
 mod http;
 mod interleaved;
+mod localizations;
 mod membership;
 mod mended;
 mod model;

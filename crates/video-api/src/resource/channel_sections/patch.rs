@@ -1,12 +1,13 @@
 //! Writing a section: the parts that clients set, each overwritten as a whole, and what all of them together have to be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use triptych_core::kv::Tx;
 
 use super::record::{Contents, Section, TYPES, Targeting};
 use super::rules;
+use crate::api::country::{self, country};
 use crate::api::error::{Error, Rule};
 use crate::api::language;
 use crate::record::id::{self, PlaylistName};
@@ -199,20 +200,27 @@ fn localizations(section: &mut Section, body: Body<'_>) -> Result<(), Error> {
         return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
     }
     check_languages(given)?;
-    section.localizations.clear();
+    let mut kept: BTreeMap<String, String> = BTreeMap::new();
     for (language, value) in given {
         let title = value.get("title").and_then(Value::as_str);
         let title = title.filter(|title| !title.trim().is_empty() && check_title(title).is_ok());
         let title = title.ok_or(&rules::LOCALIZATIONS_INVALID)?;
-        section.localizations.insert(language.clone(), title.to_owned());
+        if kept.keys().any(|other| language::is_same(other, language)) {
+            return Err(Error::Rule(&rules::LOCALIZATIONS_INVALID));
+        }
+        kept.insert(language::written(language), title.to_owned());
     }
+    // In the default language the section's own title counts.
+    let own = section.language.as_deref().filter(|_| section.title.is_some());
+    kept.retain(|language, _| !own.is_some_and(|own| language::is_same(own, language)));
+    section.localizations = kept;
     Ok(())
 }
 
 fn targeting(given: Body<'_>) -> Result<Targeting, Error> {
     let read = |name: &'static str, is: fn(&str) -> bool| {
         let list = given.texts(name)?.unwrap_or_default();
-        if list.len() > language::REGIONS.len() || !list.iter().all(|code| is(code)) {
+        if list.len() > country::COUNT || !list.iter().all(|code| is(code)) {
             return Err(Error::Rule(&rules::TARGETING_INVALID));
         }
         Ok(list)
@@ -223,6 +231,6 @@ fn targeting(given: Body<'_>) -> Result<Targeting, Error> {
             language::is_tag(code) && language::language(code).is_some()
         })?,
         regions: read("regions", is_region)?,
-        countries: read("countries", is_region)?,
+        countries: read("countries", |code| country(code).is_some())?,
     })
 }

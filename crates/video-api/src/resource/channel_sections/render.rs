@@ -48,8 +48,13 @@ pub(super) fn render(
                 }
                 out.end()
             }
-            "localizations" if !section.localizations.is_empty() => {
-                json!(titles(&section.localizations)).to_string().into()
+            "localizations" => {
+                let own = section.language.as_deref().zip(own_title(section));
+                let all = localized::all(titles(&section.localizations), own);
+                if all.is_empty() {
+                    continue;
+                }
+                Value::Object(all).to_string().into()
             }
             "targeting" => match &section.targeting {
                 Some(targeting) => self::targeting(targeting).to_string().into(),
@@ -77,12 +82,18 @@ fn snippet(section: &Section, position: usize, language: Option<&str>) -> Object
         out.text("defaultLanguage", language);
     }
     let titles = titles(&section.localizations);
-    let localized = language.and_then(|language| localized::in_language(&titles, language));
-    let own = section.title.as_ref().map(|title| json!({"title": title}));
+    let own = section.language.as_deref();
+    let localized = language.and_then(|language| localized::in_language(&titles, own, language));
+    let own = own_title(section);
     if let Some(localized) = localized.or(own.as_ref()) {
         out.value("localized", localized);
     }
     out
+}
+
+/// What a section says in its default language.
+fn own_title(section: &Section) -> Option<Value> {
+    section.title.as_ref().map(|title| json!({"title": title}))
 }
 
 fn titles(localizations: &BTreeMap<String, String>) -> Map<String, Value> {

@@ -3,9 +3,12 @@
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
 
+use crate::api::country::country;
 use crate::api::error::Error;
 use crate::api::language;
-use crate::record::json_fields::{Body, check_languages, is_description, is_name, localizations};
+use crate::record::json_fields::{
+    Body, LocalizedTitle, check_languages, is_description, is_name, localizations,
+};
 use crate::record::stored::Stored;
 use crate::record::thumbnail;
 use crate::resource::channel_banners::BANNERS;
@@ -92,7 +95,9 @@ pub fn write(
             return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
         check_languages(given)?;
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
+        let own = channel.head.language.as_deref();
+        let kept = localizations(given, own, LocalizedTitle::Optional, TITLE_CHARS_MAX)
+            .ok_or(&rules::LOCALIZATIONS_INVALID)?;
         channel.set("localizations", &kept);
     }
     if channel.head.language.is_none() && channel.part("localizations").is_some() {
@@ -219,7 +224,7 @@ fn channel_settings(
             "featuredChannelsTitle" => {
                 text.chars().count() <= FEATURED_TITLE_CHARS_MAX && is_name(&text)
             }
-            "country" => language::region(&text).is_some(),
+            "country" => country(&text).is_some(),
             "defaultLanguage" => given.language(name)?.is_some(),
             "profileColor" => is_colour(&text),
             "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX && is_name(&text),
@@ -228,8 +233,13 @@ fn channel_settings(
         if !valid {
             return Err(Error::Rule(&rules::BRANDING_INVALID));
         }
-        let listed = (name == "country").then(|| language::region(&text)).flatten();
-        out.insert(name.into(), listed.map_or(text, str::to_owned).into());
+        // Codes are kept as their standards write them.
+        let text = match name {
+            "country" => country(&text).map_or(text, str::to_owned),
+            "defaultLanguage" => language::written(&text),
+            _ => text,
+        };
+        out.insert(name.into(), text.into());
     }
     for name in ["showBrowseView", "showRelatedChannels", "moderateComments"] {
         if let Some(flag) = given.flag(name)? {

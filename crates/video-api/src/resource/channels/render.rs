@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::account::Caller;
 use crate::api::response::Item;
 use crate::record::id::SystemPlaylist;
+use crate::record::localized;
 use crate::record::stored::Stored;
-use crate::record::{localized, stored};
 use crate::resource::channels::record::{Channel, ChannelCounts};
 
 /// The resource.
@@ -22,10 +22,17 @@ pub fn render(
 ) -> Item {
     let mut item = Item::begin("channel", &channel.etag(), Some(id));
     let owner = caller.owns(id);
+    let own = channel.head.language.as_deref();
     for part in parts {
         let text = match *part {
             "id" => continue,
-            "snippet" => localized(channel, language),
+            "snippet" => localized::snippet(channel, own, language)
+                .or_else(|| channel.part("snippet").cloned())
+                .unwrap_or_default(),
+            "localizations" => match localized::part(channel, own) {
+                Some(text) => text,
+                None => continue,
+            },
             "statistics" => statistics(&channel.head, counts),
             "contentDetails" => json!({"relatedPlaylists": related(id, owner)}).to_string().into(),
             "status" => json!({"privacyStatus": "public", "isLinked": true, "longUploadsStatus": if owner { "allowed" } else { "longUploadsUnspecified" }, "madeForKids": false}).to_string().into(),
@@ -45,20 +52,6 @@ pub fn render(
         item.part(part, &text);
     }
     item.end()
-}
-
-fn localized(channel: &Stored<Channel>, language: Option<&str>) -> Bytes {
-    let text = channel.part("snippet").cloned().unwrap_or_default();
-    let Some(language) = language else {
-        return text;
-    };
-    let localizations = channel.value("localizations");
-    let Some(localized) = localized::in_language(&localizations, language) else {
-        return text;
-    };
-    let mut snippet = channel.value("snippet");
-    snippet.insert("localized".into(), localized.clone());
-    stored::print(&snippet)
 }
 
 fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {

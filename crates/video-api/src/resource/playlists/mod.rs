@@ -222,6 +222,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         parts.push("snippet");
     }
     patch::write(&mut new, &title, body, &parts)?;
+    // A new playlist that is to have localizations has a default language, as with the real service, also where it brings none of them.
+    if call.wants("localizations") && new.head.language.is_none() {
+        return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
+    }
     let id = loop {
         let id = id::playlist(ids);
         if PLAYLISTS.get(tx, &id)?.is_none() {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::error::Error;
 use crate::record::json_fields::{
-    Body, check_languages, is_description, is_name, is_title, localizations,
+    Body, LocalizedTitle, check_languages, is_description, is_name, is_title, localizations,
 };
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
@@ -49,7 +49,9 @@ pub fn write(
             return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
         check_languages(given)?;
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
+        let own = playlist.head.language.as_deref();
+        let kept = localizations(given, own, LocalizedTitle::Required, TITLE_CHARS_MAX)
+            .ok_or(&rules::LOCALIZATIONS_INVALID)?;
         playlist.set("localizations", &kept);
     }
     if playlist.head.language.is_none() && playlist.part("localizations").is_some() {

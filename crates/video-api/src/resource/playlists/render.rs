@@ -118,6 +118,10 @@ pub fn show(
                 );
                 unescape_base(json!({"embedHtml": html}).to_string().into())
             }
+            "localizations" => match localized::part(playlist, playlist.head.language.as_deref()) {
+                Some(text) => text,
+                None => continue,
+            },
             other => match playlist.part(other) {
                 Some(text) => text.clone(),
                 None => continue,
@@ -129,15 +133,8 @@ pub fn show(
 }
 
 fn snippet_text(playlist: &Stored<Playlist>, contents: &Contents, language: Option<&str>) -> Bytes {
-    let mut text = playlist.part("snippet").cloned().unwrap_or_default();
-    if let Some(language) = language {
-        let localizations = playlist.value("localizations");
-        if let Some(localized) = localized::in_language(&localizations, language) {
-            let mut snippet = playlist.value("snippet");
-            snippet.insert("localized".into(), localized.clone());
-            text = stored::print(&snippet);
-        }
-    }
+    let text = localized::snippet(playlist, playlist.head.language.as_deref(), language);
+    let text = text.or_else(|| playlist.part("snippet").cloned()).unwrap_or_default();
     let mut thumbnails = Map::new();
     thumbnails.insert("thumbnails".into(), contents.picture.clone());
     let thumbnails = stored::print(&thumbnails);

@@ -16,7 +16,7 @@ rules! {
     /// A privacy that is none. Ours.
     PRIVACY_INVALID = Rule::new(400, "youtube.playlist", "invalidPlaylistPrivacy", Place::body("status.privacyStatus"), "The request sets an invalid privacy status: public, unlisted or private.");
     /// Localizations without a default language.
-    DEFAULT_LANGUAGE_NOT_SET = Rule::new(400, "youtube.playlist", "defaultLanguageNotSetError", Place::body("snippet.defaultLanguage"), "The defaultLanguage must be set to update localizations.");
+    DEFAULT_LANGUAGE_NOT_SET = Rule::new(400, "youtube.playlist", "defaultLanguageNotSetError", Place::body("snippet.defaultLanguage"), "Set default language to updating localizations.");
     /// Localizations that are none.
     LOCALIZATIONS_INVALID = Rule::new(400, "youtube.playlist", "localizationValidationError", Place::body("localizations"), "One of the values in the localizations object failed validation.");
     /// A playlist that the service makes: it cannot be changed itself.

@@ -5,7 +5,8 @@ use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::record::json_fields::{
-    Body, check_languages, is_description, is_name, is_title, localizations, text_of,
+    Body, LocalizedTitle, check_languages, is_description, is_name, is_title, localizations,
+    text_of,
 };
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
@@ -204,7 +205,9 @@ impl VideoPatch<'_> {
             return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
         check_languages(given)?;
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
+        let own = video.head.language.as_deref();
+        let kept = localizations(given, own, LocalizedTitle::Required, TITLE_CHARS_MAX)
+            .ok_or(&rules::LOCALIZATIONS_INVALID)?;
         video.set("localizations", &kept);
         Ok(())
     }

@@ -38,10 +38,11 @@ pub fn render(
     options: &RenderOptions<'_>,
 ) -> Item {
     let mut item = Item::begin("video", &video.etag(), Some(id));
+    let own = video.head.language.as_deref();
     for part in options.parts {
         let text: Bytes = match *part {
             "id" => continue,
-            "snippet" => match localized(video, options.language) {
+            "snippet" => match localized::snippet(video, own, options.language) {
                 Some(snippet) => snippet,
                 None => {
                     let snippet = video.served("snippet").unwrap_or_default();
@@ -66,6 +67,10 @@ pub fn render(
             "recordingDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
             "paidProductPlacementDetails" => stored(video, part)
                 .unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")),
+            "localizations" => match localized::part(video, own) {
+                Some(text) => text,
+                None => continue,
+            },
             other => match stored(video, other) {
                 Some(text) => text,
                 None => continue,
@@ -140,15 +145,6 @@ pub fn as_result(video: &Stored<Video>) -> Served {
 
 fn stored(video: &Stored<Video>, part: &str) -> Option<Bytes> {
     video.part(part).cloned()
-}
-
-/// The snippet in this language, if it is another one than the video's own and there is one in it.
-fn localized(video: &Stored<Video>, language: Option<&str>) -> Option<Bytes> {
-    let localizations = video.value("localizations");
-    let localized = localized::in_language(&localizations, language?)?;
-    let mut snippet = video.value("snippet");
-    snippet.insert("localized".into(), localized.clone());
-    Some(stored::print(&snippet))
 }
 
 fn status(head: &Video, options: &RenderOptions<'_>) -> Bytes {
