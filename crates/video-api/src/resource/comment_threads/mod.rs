@@ -181,6 +181,8 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let top = top.transpose()?.flatten();
     let text = text::read(top, &rules::TEXT);
     let about = top.map(|top| top.filled_text("videoId")).transpose()?.flatten();
+    // A thread is about what its comment is about, where it does not say itself.
+    let video = video.or_else(|| about.clone());
     if channel.is_none() && video.is_none() {
         return Err(Error::Rule(&rules::CHANNEL_OR_VIDEO_ID_MISSING));
     }

@@ -267,3 +267,39 @@ async fn a_change_of_a_stale_comment_is_refused_with_412() {
     assert_eq!(snippet["publishedAt"], "2026-05-01T12:00:00Z");
     assert_eq!(snippet["updatedAt"], "2026-05-01T12:00:01Z");
 }
+
+#[tokio::test]
+async fn a_thread_is_about_the_video_that_its_comment_names_where_it_names_none_itself() {
+    let service = Service::new().await;
+    let insert = async |snippet: Value, top: Value| {
+        let mut comment = json!({"textOriginal": "x"});
+        comment.as_object_mut().unwrap().extend(top.as_object().unwrap().clone());
+        let mut body = json!({"snippet": snippet});
+        body["snippet"]["topLevelComment"] = json!({"snippet": comment});
+        let target = "/youtube/v3/commentThreads?part=snippet";
+        service.ask("POST", target, "BOB", &body.to_string()).await
+    };
+    for (thread, top) in [
+        (json!({"channelId": "UCx"}), json!({"channelId": "UCx", "videoId": "w"})),
+        (json!({}), json!({"videoId": "w"})),
+        (json!({"videoId": "w"}), json!({"videoId": "w"})),
+    ] {
+        let answer = insert(thread.clone(), top).await;
+        assert_eq!(answer.status, 200, "{thread}: {}", answer.json());
+        assert_eq!(answer.json()["snippet"]["videoId"], "w", "{thread}");
+    }
+    for (thread, top, status, reason) in [
+        (json!({"videoId": "v"}), json!({"videoId": "w"}), 400, "processingFailure"),
+        (
+            json!({"channelId": "UCbob"}),
+            json!({"videoId": "w"}),
+            400,
+            "invalidCommentThreadMetadata",
+        ),
+        (json!({}), json!({"videoId": "none"}), 404, "videoNotFound"),
+        (json!({}), json!({"channelId": "UCx"}), 400, "channelOrVideoIdMissing"),
+    ] {
+        let answer = insert(thread.clone(), top).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (status, reason), "{thread}");
+    }
+}
