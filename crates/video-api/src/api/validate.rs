@@ -21,7 +21,7 @@ pub fn check(
     let parts = parts_of(operation, &params)?;
     check_filters(operation, &params)?;
     if params.takes("id") && params.list("id").len() > 50 {
-        return Err(Error::TooManyIds("id"));
+        return Err(Error::TooManyIds);
     }
     Ok((params, parts))
 }

@@ -258,11 +258,12 @@ impl ApiRequest {
         let alt = self.value("alt").unwrap_or_default();
         match named(&["json", "media", "proto"], alt) {
             None if alt.is_empty() => {}
-            Some("json") => {}
+            Some("json") if !operation.download => {}
             Some("media") if operation.download => {}
-            Some("proto") => return Err(Error::OutputFormat),
+            // Nobody gets a file as JSON, nor anything in the form of protocol buffers.
+            Some("json" | "proto") => return Err(Error::OutputFormat),
             _ => {
-                let allowed = if operation.download { "json, media" } else { "json" };
+                let allowed = if operation.download { "media" } else { "json" };
                 return Err(Error::AltUnsupported { alt: alt.to_owned(), allowed });
             }
         }

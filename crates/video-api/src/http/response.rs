@@ -221,6 +221,7 @@ fn location(place: &Place) -> Option<(&'static str, Cow<'_, str>)> {
     match place {
         Place::None => None,
         Place::Parameter(name) => Some(("parameter", name.as_ref().into())),
+        Place::Parameters => Some(("other", "parameters.".into())),
         Place::Header(name) => Some(("header", (*name).into())),
         Place::Body(path) => Some(("other", format!("body.{path}").into())),
     }

@@ -172,10 +172,14 @@ async fn every_fault_of_a_common_parameter_is_told_whatever_the_operation() {
             let more = format!("{}&alt={alt}", query(operation, None));
             check(&service, operation, &more, reason, "alt").await;
         }
-        if !operation.download {
-            let more = format!("{}&alt=media", query(operation, None));
-            check(&service, operation, &more, "invalidAltValue", "alt").await;
-        }
+        // A file is no JSON, and a resource no file.
+        let (alt, reason) = if operation.download {
+            ("json", "unsupportedOutputFormat")
+        } else {
+            ("media", "invalidAltValue")
+        };
+        let more = format!("{}&alt={alt}", query(operation, None));
+        check(&service, operation, &more, reason, "alt").await;
     }
 }
 

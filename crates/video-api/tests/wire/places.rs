@@ -113,6 +113,27 @@ async fn refusals_that_the_real_service_was_seen_to_make_have_its_sentences() {
             (404, "publisherNotFound", "", ""),
             "The resource specified by the requests <code>snippet.resourceId</code> property cannot be found.",
         ),
+        (
+            "POST",
+            "/subscriptions?part=snippet",
+            json!({"snippet": {"resourceId": {"channelId": "UCx"}}}),
+            (400, "subscriptionForbidden", "", ""),
+            "Subscribing to your own channel is not supported.",
+        ),
+        (
+            "POST",
+            "/playlistItems?part=snippet",
+            json!({"snippet": {"playlistId": "PLx", "resourceId": {"kind": "youtube#channel"}}}),
+            (400, "invalidResourceType", "", ""),
+            "Resource type not supported.",
+        ),
+        (
+            "POST",
+            "/playlists?part=snippet,localizations",
+            json!({"snippet": {"title": "New"}}),
+            (400, "defaultLanguageNotSetError", "other", "body.snippet.defaultLanguage"),
+            "Set default language to updating localizations.",
+        ),
     ] {
         let (status, answer) = ask(&service, "ALICE", method, target, body).await;
         assert_eq!(told(status, &answer), expected, "{target}");

@@ -275,7 +275,7 @@ fn core() -> [Error; 21] {
         Error::BodyBroken,
         Error::ConditionNotMet,
         Error::Contended,
-        Error::TooManyIds("id"),
+        Error::TooManyIds,
         Error::TooManyParts,
         Error::NotDownload,
         Error::RangeNotSatisfiable,

@@ -23,6 +23,8 @@ pub enum Place {
     None,
     /// A query parameter.
     Parameter(Cow<'static, str>),
+    /// All parameters together.
+    Parameters,
     /// A header.
     Header(&'static str),
     /// A field of the body, as a path.
@@ -176,7 +178,7 @@ pub enum Error {
     IncompatibleParameters(String),
     /// A parameter names more ids than one request may.
     #[error("The request specifies an invalid filter parameter.")]
-    TooManyIds(&'static str),
+    TooManyIds,
     /// A page token of another request, or none of ours.
     #[error("The request specifies an invalid page token.")]
     InvalidPageToken,
@@ -382,9 +384,7 @@ impl Error {
             Self::IncompatibleParameters(_) => {
                 of(400, "youtube.parameter", "incompatibleParameters", Place::parameter(""))
             }
-            Self::TooManyIds(name) => {
-                of(400, "youtube.parameter", "invalidFilters", Place::parameter(name))
-            }
+            Self::TooManyIds => of(400, "youtube.parameter", "invalidFilters", Place::Parameters),
             Self::InvalidPageToken => {
                 of(400, "youtube.parameter", "invalidPageToken", Place::parameter("pageToken"))
             }

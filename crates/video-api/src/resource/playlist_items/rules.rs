@@ -22,7 +22,7 @@ rules! {
     /// `id` missing.
     ID_REQUIRED = Rule::new(400, "youtube.playlistItem", "playlistItemIdRequired", Place::body("id"), "The update request must specify a value for the id property to identify the playlist item being updated.");
     /// An item that is no video.
-    RESOURCE_TYPE_INVALID = Rule::new(400, "youtube.playlistItem", "invalidResourceType", Place::body("snippet.resourceId.kind"), "The type specified for the resource ID is not supported for this operation: youtube#video.");
+    RESOURCE_TYPE_INVALID = Rule::new(400, "youtube.playlistItem", "invalidResourceType", Place::None, "Resource type not supported.");
     /// A position outside the playlist.
     POSITION_INVALID = Rule::new(400, "youtube.playlistItem", "invalidPlaylistItemPosition", Place::body("snippet.position"), "The request attempts to set the playlist item's position to an invalid or unsupported value.");
     /// A position in a list that is ordered by time.

@@ -30,7 +30,7 @@ pub(super) fn page(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Page, Error> {
         .get("forChannelId")
         .map(|list| list.split(',').map(str::trim).filter(|id| !id.is_empty()).collect());
     if only.as_ref().is_some_and(|only| only.len() > CHANNELS_MAX) {
-        return Err(Error::TooManyIds("forChannelId"));
+        return Err(Error::TooManyIds);
     }
     if params.has("id") {
         let found = by_id(call, tx, only.as_deref())?;

@@ -8,7 +8,7 @@ rules! {
     /// The channel that is subscribed to.
     PUBLISHER_NOT_FOUND = Rule::new(404, "youtube.subscription", "publisherNotFound", Place::None, "The resource specified by the requests <code>snippet.resourceId</code> property cannot be found.");
     /// A channel that subscribes to itself.
-    OWN_CHANNEL = Rule::new(400, "youtube.subscription", "subscriptionForbidden", Place::body("snippet.resourceId.channelId"), "A subscription to one's own channel is not supported.");
+    OWN_CHANNEL = Rule::new(400, "youtube.subscription", "subscriptionForbidden", Place::None, "Subscribing to your own channel is not supported.");
     /// A second subscription to one channel.
     DUPLICATE = Rule::new(400, "youtube.subscription", "subscriptionDuplicate", Place::body("snippet.resourceId.channelId"), "The subscription that you are trying to create already exists.");
     /// A subscription by its id.
