@@ -17,7 +17,7 @@ use crate::api::html::escaped;
 use crate::http::response::{ApiResponse, Body};
 use crate::oauth::authorization::{AuthorizationRequest, Refusal};
 use crate::oauth::token::{Issuer, TOKEN_PATHS, identity_key};
-use crate::oauth::token_info::is_token_info;
+use crate::oauth::token_info::{is_token_info, is_user_info};
 use crate::oauth::{Form, OauthError, grant};
 
 /// The most bytes of a form.
@@ -26,17 +26,16 @@ const FORM_BYTES_MAX: usize = 64 * 1024;
 const ACCOUNTS_SHOWN_MAX: usize = 100;
 /// Paths that users are sent to.
 const AUTHORIZE_PATHS: &[&str] = &["/o/oauth2/v2/auth", "/o/oauth2/auth"];
-const USERINFO_PATHS: &[&str] =
-    &["/oauth2/v3/userinfo", "/oauth2/v2/userinfo", "/v1/userinfo", "/userinfo"];
 const REVOKE_PATHS: &[&str] = &["/revoke", "/o/oauth2/revoke"];
 const CERTS_PATH: &str = "/oauth2/v3/certs";
 const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
 
 /// Tells whether a path is one of the issuer's.
 pub(super) fn is_issuer(path: &str) -> bool {
-    let lists = [AUTHORIZE_PATHS, TOKEN_PATHS, USERINFO_PATHS, REVOKE_PATHS];
+    let lists = [AUTHORIZE_PATHS, TOKEN_PATHS, REVOKE_PATHS];
     lists.iter().any(|list| list.contains(&path))
         || is_token_info(path)
+        || is_user_info(path)
         || path == CERTS_PATH
         || path == CONFIGURATION_PATH
 }
@@ -65,8 +64,8 @@ impl VideoApi {
                 self.token(request, issuer, &bytes).await
             }
             _ if REVOKE_PATHS.contains(&path) => self.revoke(request, &bytes).await,
-            _ if USERINFO_PATHS.contains(&path) => {
-                self.with_token(request, |tx, token| issuer.userinfo(tx, token))
+            _ if is_user_info(path) => {
+                self.with_token(request, |tx, token| issuer.user_info(tx, path, token))
             }
             _ if is_token_info(path) => self.token_info(request, issuer, &bytes),
             CONFIGURATION_PATH => Ok(issuer.configuration()),

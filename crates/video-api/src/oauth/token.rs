@@ -217,7 +217,7 @@ impl Issuer<'_> {
     ///
     /// # Errors
     /// `InvalidToken`, `Store`.
-    pub fn userinfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
+    pub(super) fn profile(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
         let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
         if row.expires.is_some_and(|expires| expires <= self.now) {
             return Err(OauthError::InvalidToken);

@@ -1,4 +1,4 @@
-//! Telling a token's holder what it is: whose, for which client, with which scopes, and for how long.
+//! Telling a token's holder who its user is, and what it is: whose, for which client, with which scopes, and for how long.
 
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
@@ -12,6 +12,14 @@ use crate::oauth::jwt::IdentityKey;
 const PATHS: &[&str] = &["/oauth2/v3/tokeninfo", "/tokeninfo"];
 /// The path whose answers have the names of version 1.
 const FIRST_PATH: &str = "/oauth2/v1/tokeninfo";
+/// Paths whose answers about users have the names of versions 1 and 2.
+const FIRST_USER_PATHS: &[&str] =
+    &["/oauth2/v2/userinfo", "/oauth2/v1/userinfo", "/userinfo/v2/me"];
+/// Paths whose answers about users have the names of version 3, which are those of OpenID Connect.
+const USER_PATHS: &[&str] = &["/oauth2/v3/userinfo", "/v1/userinfo", "/userinfo"];
+/// What versions 1 and 2 say of a user, beside the names of version 3.
+const FIRST_USER_NAMES: &[(&str, &str)] =
+    &[("id", "sub"), ("email", "email"), ("verified_email", "email_verified"), ("name", "name")];
 /// Names of version 1 beside those of version 3.
 const FIRST_NAMES: &[(&str, &str)] = &[
     ("issued_to", "azp"),
@@ -29,7 +37,23 @@ pub fn is_token_info(path: &str) -> bool {
     path == FIRST_PATH || PATHS.contains(&path)
 }
 
+/// Tells whether a path is one that tells of users.
+#[must_use]
+pub fn is_user_info(path: &str) -> bool {
+    FIRST_USER_PATHS.contains(&path) || USER_PATHS.contains(&path)
+}
+
 impl Issuer<'_> {
+    /// Tells of the user whose access token this is, with the names that the path has.
+    ///
+    /// # Errors
+    /// `InvalidToken`, `Store`.
+    pub fn user_info(&self, tx: &mut Tx<'_>, path: &str, token: &str) -> Result<Value, OauthError> {
+        let told = self.profile(tx, token)?;
+        let is_first = FIRST_USER_PATHS.contains(&path);
+        Ok(if is_first { renamed(&told, FIRST_USER_NAMES) } else { told })
+    }
+
     /// Tells of the token that `form` brings.
     ///
     /// # Errors
@@ -48,13 +72,13 @@ impl Issuer<'_> {
                 return Err(OauthError::InvalidRequest(missing.to_owned()));
             }
         };
-        Ok(if path == FIRST_PATH { as_first(&told) } else { as_texts(told) })
+        Ok(if path == FIRST_PATH { renamed(&told, FIRST_NAMES) } else { as_texts(told) })
     }
 
     /// Account, scopes and life of an access token.
     fn access_token(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
         // The token is what is asked about, and authorizes nothing.
-        let mut info = self.userinfo(tx, token).map_err(|error| match error {
+        let mut info = self.profile(tx, token).map_err(|error| match error {
             OauthError::InvalidToken => OauthError::UnknownToken,
             other => other,
         })?;
@@ -102,9 +126,9 @@ fn as_texts(told: Value) -> Value {
     members.into_iter().map(|(name, value)| (name, Value::String(text(value)))).collect()
 }
 
-/// An answer of version 1.
-fn as_first(told: &Value) -> Value {
+/// An answer with the names of an earlier version, each beside that of version 3.
+fn renamed(told: &Value, names: &[(&str, &str)]) -> Value {
     let member =
         |(first, today): &(&str, &str)| Some(((*first).to_owned(), told.get(*today)?.clone()));
-    FIRST_NAMES.iter().filter_map(member).collect::<Map<_, _>>().into()
+    names.iter().filter_map(member).collect::<Map<_, _>>().into()
 }

@@ -213,3 +213,38 @@ async fn a_token_of_the_seed_file_tells_what_its_scopes_say() {
     let all = json!({"sub": "a", "email": "a@example.com", "email_verified": true, "name": "a"});
     assert_eq!(told("MORE").await, all);
 }
+
+#[tokio::test]
+async fn each_version_of_userinfo_has_the_names_of_its_time() {
+    let token = json!({"token": "ALL", "scopes": ["youtube", "email", "profile"]});
+    let file = json!({"accounts": [{"id": "a", "email": "a@example.com", "tokens": [token]}]});
+    let service = Service::seeded(&file.to_string()).await;
+    let first = json!({"id": "a", "email": "a@example.com", "verified_email": true, "name": "a"});
+    let today = json!({"sub": "a", "email": "a@example.com", "email_verified": true, "name": "a"});
+    for (path, told) in [
+        ("/oauth2/v1/userinfo", &first),
+        ("/oauth2/v2/userinfo", &first),
+        ("/userinfo/v2/me", &first),
+        ("/oauth2/v3/userinfo", &today),
+        ("/v1/userinfo", &today),
+        ("/userinfo", &today),
+    ] {
+        assert_eq!(&service.ask("GET", path, "ALL", "").await.json(), told, "{path}");
+        assert_eq!(service.ask("GET", path, "none", "").await.status, 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_never_a_refresh_token_is_a_bad_request_and_one_that_ended_is_said_to_have() {
+    let service = service(1).await;
+    for (refresh, told) in [
+        ("1%2F%2F0never", "Token has been expired or revoked."),
+        ("none", "Bad Request"),
+        ("ya29.x", "Bad Request"),
+    ] {
+        let form = format!("grant_type=refresh_token&refresh_token={refresh}");
+        let answer = token(&service, &form).await;
+        let refused = json!({"error": "invalid_grant", "error_description": told});
+        assert_eq!((answer.status, answer.json()), (400, refused), "{refresh}");
+    }
+}

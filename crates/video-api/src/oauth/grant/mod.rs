@@ -15,6 +15,8 @@ use crate::account::{ACCOUNTS, Account, Scope, Scopes, TOKENS, TokenRow, digest}
 pub const ACCESS_SECONDS: u32 = 3_600;
 /// Lifetime of a code, in seconds.
 const CODE_SECONDS: i64 = 600;
+/// The begin of a refresh token: what begins otherwise never was one.
+const REFRESH_PREFIX: &str = "1//0";
 /// Secrets that ended which each new one clears away: more than one, so that they come to an end.
 const SWEPT_MAX: usize = 4;
 /// Ended access tokens that one refresh clears away.
@@ -266,7 +268,7 @@ pub fn redeem(
     }
     GRANTS.put(tx, &code.id, &code.grant);
     let refresh = code.offline.then(|| {
-        let refresh = random_secret(ids, "1//0");
+        let refresh = random_secret(ids, REFRESH_PREFIX);
         SECRETS.put(tx, &digest(&refresh), &Secret::Refresh(code.id));
         SECRETS_OF.put(tx, &(code.id, digest(&refresh)), &());
         refresh
@@ -306,6 +308,9 @@ pub fn refresh(
     secret: &str,
     scope: Option<&str>,
 ) -> Result<IssuedTokens, OauthError> {
+    if !secret.starts_with(REFRESH_PREFIX) {
+        return Err(OauthError::InvalidGrant("Bad Request"));
+    }
     let revoked = OauthError::InvalidGrant("Token has been expired or revoked.");
     let Some(Secret::Refresh(id)) = SECRETS.get(tx, &digest(secret))? else {
         return Err(revoked);
