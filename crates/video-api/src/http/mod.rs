@@ -6,6 +6,7 @@ mod batch;
 mod content_encoding;
 mod control;
 mod cors;
+mod device;
 mod download;
 mod file_body;
 mod jsonp;

@@ -16,7 +16,8 @@ use crate::account::ACCOUNTS;
 use crate::api::html::escaped;
 use crate::http::response::{ApiResponse, Body};
 use crate::oauth::authorization::{AuthorizationRequest, Refusal};
-use crate::oauth::token::{Issuer, TOKEN_PATHS, identity_key};
+use crate::oauth::grant::device::{CODE_PATHS, VERIFICATION_PATH};
+use crate::oauth::token::{Issued, Issuer, TOKEN_PATHS, identity_key};
 use crate::oauth::token_info::{is_token_info, is_user_info};
 use crate::oauth::{Form, OauthError, grant};
 
@@ -32,17 +33,18 @@ const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
 
 /// Tells whether a path is one of the issuer's.
 pub(super) fn is_issuer(path: &str) -> bool {
-    let lists = [AUTHORIZE_PATHS, TOKEN_PATHS, REVOKE_PATHS];
+    let lists = [AUTHORIZE_PATHS, CODE_PATHS, TOKEN_PATHS, REVOKE_PATHS];
     lists.iter().any(|list| list.contains(&path))
         || is_token_info(path)
         || is_user_info(path)
+        || path == VERIFICATION_PATH
         || path == CERTS_PATH
         || path == CONFIGURATION_PATH
 }
 
-/// Tells whether a path is that of the page that asks users.
+/// Tells whether a path is that of a page that asks users.
 pub(super) fn is_consent_page(path: &str) -> bool {
-    AUTHORIZE_PATHS.contains(&path)
+    AUTHORIZE_PATHS.contains(&path) || path == VERIFICATION_PATH
 }
 
 impl VideoApi {
@@ -60,6 +62,10 @@ impl VideoApi {
         let (path, method) = (request.path.as_str(), request.method.as_str());
         let outcome = match path {
             _ if AUTHORIZE_PATHS.contains(&path) => return self.authorize(request, &bytes).await,
+            VERIFICATION_PATH => return self.device_page(request, &bytes).await,
+            _ if CODE_PATHS.contains(&path) && method == "POST" => {
+                self.begin_device(issuer, &bytes).await
+            }
             _ if TOKEN_PATHS.contains(&path) && method == "POST" => {
                 self.token(request, issuer, &bytes).await
             }
@@ -97,8 +103,9 @@ impl VideoApi {
                 issuer.issue(tx, ids, &form, basic)
             });
             match issued.await {
-                Ok(Some(tokens)) => return Ok(tokens),
-                Ok(None) => was_used = true,
+                Ok(Issued::Tokens(tokens)) => return Ok(tokens),
+                Ok(Issued::UsedCode) => was_used = true,
+                Ok(Issued::Waiting) => return Err(OauthError::AuthorizationPending),
                 Err(OauthError::InvalidGrant(_)) if was_used => {
                     let used = "The code was used before; everything that it gave is revoked.";
                     return Err(OauthError::InvalidGrant(used));
@@ -209,12 +216,22 @@ impl VideoApi {
         authorization: &AuthorizationRequest,
         all: &[(String, String)],
     ) -> ApiResponse {
+        let (client, scope) = (&authorization.client, &authorization.scope);
+        match self.choices(client, scope, all) {
+            Ok(choices) => page("Choose an account", &choices),
+            Err(error) => oauth_error(&error),
+        }
+    }
+
+    /// The question whether a client may have these scopes, and the accounts that may be the answer to it, in a form that holds these pairs.
+    pub(super) fn choices(
+        &self,
+        client: &str,
+        scope: &str,
+        all: &[(String, String)],
+    ) -> Result<String, OauthError> {
         let mut tx = Tx::new(&*self.0.store);
-        let found = ACCOUNTS.scan(&mut tx, &ACCOUNTS.span(&()), ACCOUNTS_SHOWN_MAX);
-        let accounts = match found {
-            Ok((accounts, _)) => accounts,
-            Err(error) => return oauth_error(&OauthError::Store(error)),
-        };
+        let (accounts, _) = ACCOUNTS.scan(&mut tx, &ACCOUNTS.span(&()), ACCOUNTS_SHOWN_MAX)?;
         let hidden: String = all
             .iter()
             .map(|(name, value)| {
@@ -236,20 +253,25 @@ impl VideoApi {
                 )
             })
             .collect();
-        let page = format!(
-            "<!doctype html><meta charset=\"utf-8\"><title>Choose an account</title><h1>{} asks for access</h1><p>{}</p>\
+        Ok(format!(
+            "<h1>{} asks for access</h1><p>{}</p>\
              <form method=\"post\">{hidden}<p>{choices}</p><p><button name=\"answer\" value=\"deny\">Deny</button></p></form>",
-            escaped(&authorization.client),
-            escaped(&authorization.scope),
-        );
-        let headers = vec![
-            (header::CONTENT_TYPE, "text/html; charset=utf-8".into()),
-            // No other site may show this page in a frame and have it clicked.
-            (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'".into()),
-            (header::CACHE_CONTROL, "no-store".into()),
-        ];
-        ApiResponse { status: 200, headers, body: Body::Text(page.into()), operation: "oauth" }
+            escaped(client),
+            escaped(scope),
+        ))
     }
+}
+
+/// A page for users.
+pub(super) fn page(title: &str, content: &str) -> ApiResponse {
+    let page = format!("<!doctype html><meta charset=\"utf-8\"><title>{title}</title>{content}");
+    let headers = vec![
+        (header::CONTENT_TYPE, "text/html; charset=utf-8".into()),
+        // No other site may show this page in a frame and have it clicked.
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'".into()),
+        (header::CACHE_CONTROL, "no-store".into()),
+    ];
+    ApiResponse { status: 200, headers, body: Body::Text(page.into()), operation: "oauth" }
 }
 
 fn json_response(status: u16, json: &Value) -> ApiResponse {
@@ -260,7 +282,7 @@ fn json_response(status: u16, json: &Value) -> ApiResponse {
     ApiResponse { status, headers, body: Body::Text(json.to_string().into()), operation: "oauth" }
 }
 
-fn oauth_error(error: &OauthError) -> ApiResponse {
+pub(super) fn oauth_error(error: &OauthError) -> ApiResponse {
     challenged(error, &format!("Bearer error=\"{}\"", error.row().code))
 }
 

@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`authorization`] | the request that a user answers, and the way back to the client |
-//! | [`grant`] | what was allowed, the secrets that stand for it, and their end |
+//! | [`grant`] | what was allowed, to devices without a browser too, the secrets that stand for it, and their end |
 //! | [`jwt`] | assertions of service accounts, and identity tokens |
 //! | [`token`] | the token endpoint |
 //! | [`token_info`] | what a token is, told to whoever holds it |
@@ -29,6 +29,7 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("oauthSecrets", &grant::SECRETS, table_entry::Form::Json),
     TableEntry::new("oauthSecretsOf", &grant::SECRETS_OF, table_entry::Form::Bytes),
     TableEntry::new("oauthEnds", &grant::ENDS, table_entry::Form::Bytes),
+    TableEntry::new("oauthDevices", &grant::device::DEVICES, table_entry::Form::Json),
     TableEntry::new("oauthIdentity", &token::IDENTITY, table_entry::Form::Json),
 ];
 
@@ -61,6 +62,18 @@ pub enum OauthError {
     /// The user said no, or was not asked.
     #[error("The user did not allow it.")]
     AccessDenied,
+    /// A device asks before its user answered.
+    #[error("Precondition Required")]
+    AuthorizationPending,
+    /// A device asks sooner than it was told to.
+    #[error("Forbidden")]
+    SlowDown,
+    /// The codes of a device ended before its user answered.
+    #[error("The device code has expired.")]
+    ExpiredToken,
+    /// More devices wait for their users than may.
+    #[error("Too many devices wait for their users.")]
+    TooManyDevices,
     /// A user has to be asked, and `prompt=none` forbids it.
     #[error("The user has to choose an account.")]
     InteractionRequired,
@@ -86,6 +99,10 @@ impl Coded for OauthError {
             Self::InvalidGrant(_) => Row::of(400, "invalid_grant"),
             Self::InvalidScope(_) => Row::of(400, "invalid_scope"),
             Self::AccessDenied => Row::of(403, "access_denied"),
+            Self::AuthorizationPending => Row::of(428, "authorization_pending"),
+            Self::SlowDown => Row::of(403, "slow_down"),
+            Self::ExpiredToken => Row::of(400, "expired_token"),
+            Self::TooManyDevices => Row::of(403, "rate_limit_exceeded"),
             Self::InteractionRequired => Row::of(400, "interaction_required"),
             Self::InvalidToken => Row::of(401, "invalid_token"),
             Self::UnknownToken => Row::of(400, "invalid_token"),

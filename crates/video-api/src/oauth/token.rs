@@ -6,6 +6,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
+use super::grant::device::{self, Asked};
 use super::grant::{ACCESS_SECONDS, CLIENTS, Grant, IssuedTokens, SERVICE_ACCOUNTS};
 use super::jwt::{Assertion, IdentityKey, RsaKey};
 use super::{Form, OauthError, grant};
@@ -16,6 +17,17 @@ pub const TOKEN_PATHS: &[&str] =
     &["/token", "/oauth2/v4/token", "/o/oauth2/token", "/oauth2/v3/token"];
 /// Audience that the stock libraries write into an assertion, whichever endpoint they send it to.
 const STOCK_AUDIENCE: &str = "https://oauth2.googleapis.com/token";
+
+/// What the token endpoint found. Each has to be committed before the client is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Issued {
+    /// Tokens, as the client is told them.
+    Tokens(Value),
+    /// A code that was used twice, and a step of the end of its grant is taken: the request is asked again until there is no such code.
+    UsedCode,
+    /// A device whose user did not answer so far.
+    Waiting,
+}
 
 /// The secret of the key that signs identity tokens.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
@@ -64,18 +76,16 @@ pub fn identity_key(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<IdentityKey, O
 impl Issuer<'_> {
     /// Answers the token endpoint. `basic` are the client's id and secret where it sent them as `Authorization: Basic`.
     ///
-    /// `Ok(None)`: a code was used twice, and a step of the end of its grant is taken; that has to be committed, and the request asked again until
-    /// there is no such code.
-    ///
     /// # Errors
-    /// `InvalidRequest`, `UnsupportedGrantType`, `InvalidClient`, `RedirectMismatch`, `InvalidGrant`, `InvalidScope`, `Store`.
+    /// `InvalidRequest`, `UnsupportedGrantType`, `InvalidClient`, `RedirectMismatch`, `InvalidGrant`, `InvalidScope`, `ExpiredToken`, `AccessDenied`,
+    /// `SlowDown`, `Store`.
     pub fn issue(
         &self,
         tx: &mut Tx<'_>,
         ids: &mut dyn Ids,
         form: &Form,
         basic: Option<(&str, &str)>,
-    ) -> Result<Option<Value>, OauthError> {
+    ) -> Result<Issued, OauthError> {
         let issued = match form.required("grant_type")? {
             "authorization_code" => {
                 let client = self.authenticate_client(tx, form, basic)?;
@@ -90,7 +100,7 @@ impl Issuer<'_> {
                     form.get("code_verifier"),
                 )? {
                     Some(issued) => issued,
-                    None => return Ok(None),
+                    None => return Ok(Issued::UsedCode),
                 }
             }
             "refresh_token" => {
@@ -107,9 +117,19 @@ impl Issuer<'_> {
             "urn:ietf:params:oauth:grant-type:jwt-bearer" => {
                 self.exchange_assertion(tx, ids, form.required("assertion")?)?
             }
+            device if device::GRANT_TYPES.contains(&device) => {
+                let client = self.authenticate_client(tx, form, basic)?;
+                // Older clients have another name for it.
+                let code = form.get("device_code").or_else(|| form.get("code"));
+                let code = code.map_or_else(|| form.required("device_code"), Ok)?;
+                match device::ask(tx, ids, self.now, &client, code)? {
+                    Asked::Granted(issued) => issued,
+                    Asked::Wait => return Ok(Issued::Waiting),
+                }
+            }
             other => return Err(OauthError::UnsupportedGrantType(other.to_owned())),
         };
-        self.render(tx, ids, &issued).map(Some)
+        self.render(tx, ids, &issued).map(Issued::Tokens)
     }
 
     /// The client of a request, once its secret is checked.
@@ -233,6 +253,7 @@ impl Issuer<'_> {
         json!({
             "issuer": self.base,
             "authorization_endpoint": at("/o/oauth2/v2/auth"),
+            "device_authorization_endpoint": at("/device/code"),
             "token_endpoint": at("/token"),
             "userinfo_endpoint": at("/oauth2/v3/userinfo"),
             "revocation_endpoint": at("/revoke"),
@@ -245,7 +266,7 @@ impl Issuer<'_> {
             "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic", "none"],
             "claims_supported": ["aud", "email", "email_verified", "exp", "iat", "iss", "name", "sub"],
             "code_challenge_methods_supported": ["plain", "S256"],
-            "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+            "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
         })
     }
 }

@@ -17,6 +17,7 @@ mod costs;
 mod crash_states;
 mod deleted_pages;
 mod deleting;
+mod devices;
 mod headers;
 mod http;
 mod interleaved;

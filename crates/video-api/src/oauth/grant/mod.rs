@@ -1,5 +1,7 @@
 //! Grants: what a user allowed a client, the secrets that stand for it, and their end. Secrets are stored as digests alone.
 
+pub mod device;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -80,6 +82,8 @@ pub enum Secret {
     Refresh(GrantId),
     /// An access token of this grant.
     Access(GrantId),
+    /// The code of a device, whose place is this.
+    Device([u8; 32]),
 }
 
 impl JsonRecord for Secret {}
@@ -266,14 +270,7 @@ pub fn redeem(
         (Some(_), None) => return Err(OauthError::InvalidGrant("Missing code verifier.")),
         (Some(_), Some(_)) => return Err(OauthError::InvalidGrant("Invalid code verifier.")),
     }
-    GRANTS.put(tx, &code.id, &code.grant);
-    let refresh = code.offline.then(|| {
-        let refresh = random_secret(ids, REFRESH_PREFIX);
-        SECRETS.put(tx, &digest(&refresh), &Secret::Refresh(code.id));
-        SECRETS_OF.put(tx, &(code.id, digest(&refresh)), &());
-        refresh
-    });
-    let access = make_access(tx, ids, now, Some(code.id), &code.grant)?;
+    let (access, refresh) = begin(tx, ids, now, code.id, &code.grant, code.offline)?;
     SECRETS.put(tx, &digest(secret), &Secret::Code(Code { used: true, ..code.clone() }));
     Ok(Some(IssuedTokens {
         access,
@@ -283,6 +280,43 @@ pub fn redeem(
         client: code.grant.client,
         nonce: code.nonce,
     }))
+}
+
+/// Begins a grant: its access token, and a refresh token where one is to be given.
+///
+/// # Errors
+/// `InvalidScope`, `Store`.
+fn begin(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    id: GrantId,
+    grant: &Grant,
+    offline: bool,
+) -> Result<(String, Option<String>), OauthError> {
+    GRANTS.put(tx, &id, grant);
+    let refresh = offline.then(|| {
+        let refresh = random_secret(ids, REFRESH_PREFIX);
+        SECRETS.put(tx, &digest(&refresh), &Secret::Refresh(id));
+        SECRETS_OF.put(tx, &(id, digest(&refresh)), &());
+        refresh
+    });
+    let access = make_access(tx, ids, now, Some(id), grant)?;
+    Ok((access, refresh))
+}
+
+/// Makes a secret of no grant yet, which ends in this second.
+fn make_secret(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    prefix: &str,
+    expires: i64,
+    meaning: &Secret,
+) -> String {
+    let secret = random_secret(ids, prefix);
+    ENDS.put(tx, &end_key(expires, digest(&secret)), &());
+    SECRETS.put(tx, &digest(&secret), meaning);
+    secret
 }
 
 /// The client that an access token was given to; none for a token of the seed file, or of a service account.
@@ -385,7 +419,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<bool, StoreError> {
     let key = digest(token);
     match SECRETS.get(tx, &key)? {
         Some(Secret::Refresh(id) | Secret::Access(id)) => remove_grant(tx, id, key).map(|()| true),
-        Some(Secret::Code(_)) => Ok(false),
+        Some(Secret::Code(_) | Secret::Device(_)) => Ok(false),
         None => {
             let known = TOKENS.get(tx, &key)?.is_some();
             TOKENS.delete(tx, &key);
@@ -419,7 +453,7 @@ fn clear_expired(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), Sto
                 .and_then(|row| row.expires)
                 .is_none_or(|expires| expires <= now),
             // A used code is kept as long as its grant, so that a second use of it is seen.
-            Some(Secret::Code(_) | Secret::Refresh(_)) => false,
+            Some(Secret::Code(_) | Secret::Refresh(_) | Secret::Device(_)) => false,
             None => true,
         };
         if ended {
@@ -436,7 +470,7 @@ fn end_key(seconds: i64, key: [u8; 32]) -> (u64, [u8; 32]) {
     (u64::try_from(seconds).unwrap_or_default(), key)
 }
 
-/// Removes a few access tokens and codes that have ended, the earliest first, so that none stays for long where new ones are made.
+/// Removes a few access tokens and codes, those of devices too, that have ended, the earliest first, so that none stays for long where new ones are made.
 fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), StoreError> {
     let span = Span { order: Order::Ascending, ..ENDS.span(&()) };
     let (ends, _) = ENDS.scan(tx, &span, SWEPT_MAX)?;
@@ -461,6 +495,10 @@ fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), StoreError> {
                 remove_dead_grant(tx, id)?;
             }
             Some(Secret::Refresh(_)) => {}
+            Some(Secret::Device(place)) => {
+                SECRETS.delete(tx, &key);
+                device::DEVICES.delete(tx, &place);
+            }
             None => TOKENS.delete(tx, &key),
         }
     }
