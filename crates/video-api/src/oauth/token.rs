@@ -18,7 +18,7 @@ pub const TOKEN_PATHS: &[&str] =
 /// Audience that the stock libraries write into an assertion, whichever endpoint they send it to.
 const STOCK_AUDIENCE: &str = "https://oauth2.googleapis.com/token";
 
-/// What the token endpoint found. Each has to be committed before the client is answered.
+/// The outcome at the token endpoint. Each has to be committed before the client is answered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Issued {
     /// Tokens, as the client is told them.

@@ -17,7 +17,7 @@ const FIRST_USER_PATHS: &[&str] =
     &["/oauth2/v2/userinfo", "/oauth2/v1/userinfo", "/userinfo/v2/me"];
 /// Paths whose answers about users have the names of version 3, which are those of OpenID Connect.
 const USER_PATHS: &[&str] = &["/oauth2/v3/userinfo", "/v1/userinfo", "/userinfo"];
-/// What versions 1 and 2 say of a user, beside the names of version 3.
+/// Names that versions 1 and 2 have for what they say of a user, beside those of version 3.
 const FIRST_USER_NAMES: &[(&str, &str)] =
     &[("id", "sub"), ("email", "email"), ("verified_email", "email_verified"), ("name", "name")];
 /// Names of version 1 beside those of version 3.

@@ -185,7 +185,7 @@ pub fn check_languages(localizations: &Map<String, Value>) -> Result<(), Error> 
     })
 }
 
-/// What a localization has beside a description.
+/// The title of a localization, beside its description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LocalizedTitle {
     /// A title, always.

@@ -34,7 +34,7 @@ pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES, ..
 rules! {
     /// Filters that do not go together.
     FILTER_INVALID = Rule::new(400, "youtube.search", "invalidSearchFilter", Place::parameter(""), "The request contains an invalid combination of search filters and/or restrictions. Note that you must set the type parameter to video if you set either the forContentOwner or forMine parameters to true, or a value for the eventType, videoCaption, videoCategoryId, videoDefinition, videoDimension, videoDuration, videoEmbeddable, videoLicense, videoSyndicated or videoType parameters.");
-    /// What is no id of a channel.
+    /// An id that is no channel's by its form.
     CHANNEL_INVALID = Rule::new(400, "youtube.search", "invalidChannelId", Place::parameter("channelId"), "The channelId parameter specified an invalid channel ID.");
     /// A place without a radius, or the other way round, or one that is none.
     LOCATION_INVALID = Rule::new(400, "youtube.search", "invalidLocation", Place::parameter("location"), "The location and/or locationRadius parameter value was formatted incorrectly: both are needed, as 'latitude,longitude' and a number with m, km, ft or mi of at most 1000 kilometers.");

@@ -91,7 +91,7 @@ fn snippet(section: &Section, position: usize, language: Option<&str>) -> Object
     out
 }
 
-/// What a section says in its default language.
+/// The text of a section in its default language.
 fn own_title(section: &Section) -> Option<Value> {
     section.title.as_ref().map(|title| json!({"title": title}))
 }

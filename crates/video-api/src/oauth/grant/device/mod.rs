@@ -43,13 +43,13 @@ pub struct Device {
     pub expires: i64,
     /// The last time that it was told to wait, in seconds since 1970.
     pub asked: Option<i64>,
-    /// What its user said.
+    /// The answer of its user.
     pub answer: Answer,
 }
 
 impl JsonRecord for Device {}
 
-/// What a user said to a device's request.
+/// The answer of a user to a device's request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
@@ -64,7 +64,7 @@ pub enum Answer {
 /// Devices by the digest of the code that their user enters.
 pub const DEVICES: Table<[u8; 32], Device> = Table::new(0x98);
 
-/// What a device that asks is given.
+/// The outcome for a device that asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// Its tokens: its user allowed it.
