@@ -32,6 +32,21 @@ const rows = [
     "Error at parameter 'queryInfo': Error at property 'status': Value must be one of complete, loading, unloaded.",
   ],
   ['setZoom', [NaN], "Error at parameter 'zoomFactor': Value must not be NaN or Infinity."],
+  [
+    'captureVisibleTab',
+    [{ rect: { x: 0, y: 0 } }],
+    "Error at parameter 'options': Error at property 'rect': Missing required property 'height'.",
+  ],
+  [
+    'captureVisibleTab',
+    [{ rect: 3 }],
+    "Error at parameter 'options': Error at property 'rect': Invalid type: expected extensionTypes.Rect, found integer.",
+  ],
+  [
+    'captureVisibleTab',
+    [{ scale: -0.5 }],
+    "Error at parameter 'options': Error at property 'scale': Value must be at least 0.",
+  ],
   ['group', [{ tabIds: [] }], "Error at parameter 'options': Error at property 'tabIds': Value did not match any choice."],
 ];
 

@@ -19,6 +19,9 @@ async function use(): Promise<Tab[]> {
   // @ts-expect-error: one tab alone is given by itself
   moved.length;
   console.log(first.index);
+  await browser.tabs.captureVisibleTab({ rect: { x: 0, y: 0, width: 8, height: 6 }, scale: 2 });
+  // @ts-expect-error: events of tabs take no filter
+  browser.tabs.onCreated.addListener(() => undefined, { windowTypes: ['popup'] });
   // @ts-expect-error: a script runs somewhere
   await browser.scripting.executeScript({ func: () => 1 });
   // @ts-expect-error: an index is a number

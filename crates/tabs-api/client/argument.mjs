@@ -122,11 +122,9 @@ function faultOf(schema, value) {
   }
   switch (schema.type) {
     case 'integer':
-      if (!isAbsent(schema.minimum) && value < schema.minimum) return `Value must be at least ${schema.minimum}.`;
-      if (!isAbsent(schema.maximum) && value > schema.maximum) return `Value must be at most ${schema.maximum}.`;
-      return undefined;
+      return faultOfBounds(schema, value);
     case 'number':
-      return Number.isFinite(value) ? undefined : 'Value must not be NaN or Infinity.';
+      return Number.isFinite(value) ? faultOfBounds(schema, value) : 'Value must not be NaN or Infinity.';
     case 'string':
       if (!schema.enum || schema.enum.includes(value)) return undefined;
       return `Value must be one of ${schema.enum.join(', ')}.`;
@@ -139,6 +137,12 @@ function faultOf(schema, value) {
     default:
       return undefined;
   }
+}
+
+function faultOfBounds({ minimum, maximum }, value) {
+  if (!isAbsent(minimum) && value < minimum) return `Value must be at least ${minimum}.`;
+  if (!isAbsent(maximum) && value > maximum) return `Value must be at most ${maximum}.`;
+  return undefined;
 }
 
 /** What is within another value is left out instead, where JSON has not what it is. */

@@ -67,6 +67,14 @@ export interface Port {
   readonly onDisconnect: ExtensionEvent<(port: Port) => void>;
 }
 
+/** The part of the page that is drawn, with its scale: both in pixels of the page. */
+export interface ImageDetails {
+  format?: 'jpeg' | 'png';
+  quality?: number;
+  rect?: { x: number; y: number; width: number; height: number };
+  scale?: number;
+}
+
 export interface CreateProperties {
   active?: boolean;
   index?: number;
@@ -126,8 +134,8 @@ export interface Tabs {
   };
   readonly ZoomSettingsMode: { readonly AUTOMATIC: 'automatic'; readonly DISABLED: 'disabled'; readonly MANUAL: 'manual' };
   readonly ZoomSettingsScope: { readonly PER_ORIGIN: 'per-origin'; readonly PER_TAB: 'per-tab' };
-  captureVisibleTab(windowId?: number, options?: { format?: 'jpeg' | 'png'; quality?: number }): Promise<string>;
-  captureVisibleTab(options: { format?: 'jpeg' | 'png'; quality?: number }): Promise<string>;
+  captureVisibleTab(windowId?: number, options?: ImageDetails): Promise<string>;
+  captureVisibleTab(options: ImageDetails): Promise<string>;
   connect(tabId: number, connectInfo?: { documentId?: string; frameId?: number; name?: string }): Port;
   create(properties: CreateProperties): Promise<Tab>;
   detectLanguage(tabId?: number): Promise<string>;

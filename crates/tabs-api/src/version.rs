@@ -66,6 +66,9 @@ const SINCE: &[(&str, u16)] = &[
     ("tabs.SPLIT_VIEW_ID_NONE", 140),
     ("tabs.TAB_ID_NONE", 46),
     ("tabs.TAB_INDEX_NONE", 123),
+    // The recorded version has them, and those whose schemas were looked up have not.
+    ("tabs.captureVisibleTab.options.rect", 156),
+    ("tabs.captureVisibleTab.options.scale", 156),
     ("tabs.connect.connectInfo.documentId", 106),
     ("tabs.discard", 54),
     ("tabs.goBack", 72),

@@ -11,6 +11,7 @@ use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::extension::permission::is_gallery;
 use crate::id::{RequestId, TabId, WindowId};
+use crate::js_value::JsValue;
 use crate::url::root;
 
 /// The number of screenshots that an extension may take in a second (Spec tabs-api §8).
@@ -44,7 +45,7 @@ struct Waiting {
     tab: TabId,
     /// The number of the navigation that the page came with.
     page: u64,
-    format: ImageFormat,
+    asked: PictureRequest,
 }
 
 /// The moment at which the browser draws a page, which a picture of it needs.
@@ -82,6 +83,55 @@ pub(crate) struct ImageFormat {
     pub(crate) quality: u8,
 }
 
+/// A part of a page, in pixels of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) x: i64,
+    pub(crate) y: i64,
+    pub(crate) width: i64,
+    pub(crate) height: i64,
+    /// The number of pixels of the picture for one of the page.
+    pub(crate) scale: f64,
+}
+
+impl Part {
+    /// The size of the picture of this part of a page of a size: the pixels that it touches at its scale, as far as they lie within that size. That of the
+    /// whole page where nothing would be in it, or more than can be counted; `None` where all of it lies outside.
+    fn size_within(self, width: i64, height: i64) -> Option<(i64, i64)> {
+        let across = touched(self.x, self.width, self.scale);
+        let down = touched(self.y, self.height, self.scale);
+        let (Some(across), Some(down)) = (across, down) else { return Some((width, height)) };
+        Some((shared(across, width)?, shared(down, height)?))
+    }
+}
+
+/// The pixels that a stretch touches at a scale, from one up to another; `None` where there are none, or more than 32 bits count.
+fn touched(start: i64, length: i64, scale: f64) -> Option<(i64, i64)> {
+    let counted = |number: f64| JsValue::Number(number).integer();
+    #[expect(clippy::cast_precision_loss, reason = "both have 32 bits")]
+    let (start, length) = (start as f64, length as f64);
+    counted(start + length)?;
+    counted((length * scale).ceil()).filter(|pixels| *pixels > 0)?;
+    // The browser's numbers are short ones here: 900 at 1.05 begins in pixel 944.
+    #[expect(clippy::cast_possible_truncation, reason = "so does the browser")]
+    let at_scale = |place: f64| f64::from(place as f32 * scale as f32);
+    let first = counted(at_scale(start).floor()).unwrap_or(i64::MAX);
+    Some((first, counted(at_scale(start + length).ceil()).unwrap_or(i64::MAX)))
+}
+
+/// The number of pixels of a stretch that lie before an end; `None` where none does.
+fn shared((first, behind): (i64, i64), end: i64) -> Option<i64> {
+    Some(behind.min(end).saturating_sub(first)).filter(|pixels| *pixels > 0)
+}
+
+/// The picture that a call asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PictureRequest {
+    pub(crate) format: ImageFormat,
+    /// The whole of what is to be seen where none is named.
+    pub(crate) part: Option<Part>,
+}
+
 impl Browser {
     /// Counts a call of `captureVisibleTab`, one that will fail as well. Versions that do not tell the quota have none.
     pub(crate) fn count_capture(&mut self, extension: &str) -> Result<(), Error> {
@@ -96,7 +146,7 @@ impl Browser {
         &mut self,
         extension: &str,
         window: WindowId,
-        format: ImageFormat,
+        asked: PictureRequest,
     ) -> Result<RequestId, Error> {
         let active = self.window(window)?.active.ok_or(Error::NoActivePage)?;
         self.check_capture(extension, active)?;
@@ -108,7 +158,7 @@ impl Browser {
         }
         let request = self.next_request();
         let page = self.tab(active)?.document_load;
-        self.captures.waiting.push(Waiting { request, tab: active, page, format });
+        self.captures.waiting.push(Waiting { request, tab: active, page, asked });
         self.take_pictures();
         Ok(request)
     }
@@ -145,8 +195,13 @@ impl Browser {
     }
 
     fn take_picture(&mut self, waiting: &Waiting) {
-        let (request, format) = (waiting.request, waiting.format);
+        let (request, PictureRequest { format, part }) = (waiting.request, waiting.asked);
         let Some(view) = self.view(waiting.tab) else {
+            return self.answer(request, Err(Error::NoPicture));
+        };
+        let whole = (view.width, view.height);
+        let size = part.map_or(Some(whole), |part| part.size_within(whole.0, whole.1));
+        let Some((width, height)) = size else {
             return self.answer(request, Err(Error::NoPicture));
         };
         self.captures.under_way.insert(request);
@@ -155,8 +210,8 @@ impl Browser {
             tab: waiting.tab,
             url: view.url.unwrap_or_default().to_string(),
             title: view.title.unwrap_or_default().to_string(),
-            width: view.width,
-            height: view.height,
+            width,
+            height,
             png: format.is_png,
             quality: format.quality,
         });
@@ -200,6 +255,33 @@ impl Browser {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_page_is_drawn_at_its_scale_as_far_as_it_lies_within() {
+        for ((x, y, width, height), scale, size) in [
+            ((10, 20, 80, 60), 1.0, Some((80, 60))),
+            ((10, 20, 80, 60), 2.0, Some((160, 120))),
+            ((10, 20, 80, 60), 0.001, Some((1, 1))),
+            ((10, 20, 81, 61), 3.3, Some((268, 202))),
+            ((900, 20, 800, 60), 1.0, Some((92, 60))),
+            ((0, 0, 1_000, 609), 0.5, Some((500, 305))),
+            ((10, 20, 80, 60), 12.0, Some((872, 369))),
+            ((10, 20, 80, 60), 50.0, None),
+            ((900, 20, 200, 60), 1.5, None),
+            ((900, 20, 81, 61), 1.1, Some((2, 68))),
+            ((900, 20, 81, 61), 1.05, Some((48, 65))),
+            ((301, 20, 7, 7), 2.9, Some((22, 21))),
+            ((0, 0, 2_000_000_000, 2_000_000_000), 2.0, Some((992, 609))),
+            ((i64::from(i32::MAX), 0, 10, 10), 1.0, Some((992, 609))),
+            ((10, 20, 0, 60), 1.0, Some((992, 609))),
+            ((10, 20, 80, 60), 0.0, Some((992, 609))),
+            ((10, 20, 80, 60), 2e9, Some((992, 609))),
+            ((5_000, 5_000, 80, 60), 1.0, None),
+        ] {
+            let part = Part { x, y, width, height, scale };
+            assert_eq!(part.size_within(992, 609), size, "{part:?}");
+        }
+    }
 
     #[test]
     fn calls_count_together_from_the_first_of_them_on_for_a_second() {

@@ -39,8 +39,11 @@ pub enum Schema {
     },
     /// A whole number that the specification raises to this where it is less; the browser refuses it.
     ClampedAtLeast(i64),
-    /// Any finite number.
-    Number,
+    /// A finite number, of at least this where there is a bound.
+    Number {
+        /// The least.
+        min: Option<i64>,
+    },
     /// True or false.
     Boolean,
     /// Text.
@@ -97,6 +100,9 @@ impl Schema {
     /// Any whole number of 32 bits.
     pub const INTEGER: Self = Self::Integer { min: None, max: None };
 
+    /// Any finite number.
+    pub const NUMBER: Self = Self::Number { min: None };
+
     /// A whole number of at least `min`.
     #[must_use]
     pub const fn at_least(min: i64) -> Self {
@@ -108,7 +114,7 @@ impl Schema {
     pub fn name(&self) -> String {
         match self {
             Self::Integer { .. } | Self::ClampedAtLeast(_) => "integer".into(),
-            Self::Number => "number".into(),
+            Self::Number { .. } => "number".into(),
             Self::Boolean => "boolean".into(),
             Self::String | Self::Word(_) => "string".into(),
             Self::Object(_) => "object".into(),
@@ -127,7 +133,7 @@ impl Schema {
     pub(super) fn fits(&self, value: &JsValue) -> bool {
         match self {
             Self::Integer { .. } | Self::ClampedAtLeast(_) => value.integer().is_some(),
-            Self::Number => matches!(value, JsValue::Number(_)),
+            Self::Number { .. } => matches!(value, JsValue::Number(_)),
             Self::Boolean => matches!(value, JsValue::Bool(_)),
             Self::String | Self::Word(_) => matches!(value, JsValue::String(_)),
             Self::Object(_) => matches!(value, JsValue::Object(_)),
@@ -162,17 +168,20 @@ impl Schema {
             Self::Integer { min, max } => {
                 let number = value.integer()?;
                 if let Some(min) = min.filter(|min| number < *min) {
-                    return Some(format!("Value must be at least {min}."));
+                    return Some(too_small(min));
                 }
                 max.filter(|max| number > *max).map(|max| format!("Value must be at most {max}."))
             }
             Self::ClampedAtLeast(least) => {
                 let is_refused = check.compat == Compat::Browser && value.integer()? < *least;
-                is_refused.then(|| format!("Value must be at least {least}."))
+                is_refused.then(|| too_small(*least))
             }
-            Self::Number => match value {
-                JsValue::Number(number) if !number.is_finite() => {
+            Self::Number { min } => match (value, min) {
+                (JsValue::Number(number), _) if !number.is_finite() => {
                     Some("Value must not be NaN or Infinity.".into())
+                }
+                (JsValue::Number(number), Some(min)) if is_less(*number, *min) => {
+                    Some(too_small(*min))
                 }
                 _ => None,
             },
@@ -209,6 +218,17 @@ impl Schema {
             Self::Boolean | Self::String | Self::Message | Self::Function => None,
         }
     }
+}
+
+fn too_small(min: i64) -> String {
+    format!("Value must be at least {min}.")
+}
+
+/// True for a number below a bound.
+fn is_less(number: f64, min: i64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
+    let min = min as f64;
+    number < min
 }
 
 /// True for a value that cannot be handed on. What is within another one is left out instead.
@@ -315,7 +335,8 @@ pub(super) fn describe(schema: &Schema, check: &Check<'_>) -> Value {
             }
             inner
         }
-        Schema::Number
+        Schema::Number { min: Some(min) } => json!({ "type": "number", "minimum": min }),
+        Schema::Number { min: None }
         | Schema::Boolean
         | Schema::String
         | Schema::Any
@@ -373,7 +394,7 @@ pub(in crate::operation) mod shared {
                 "scope",
                 Schema::Named("tabs.ZoomSettingsScope", &Schema::Word(&["per-origin", "per-tab"])),
             ),
-            Property::optional("defaultZoomFactor", Schema::Number),
+            Property::optional("defaultZoomFactor", Schema::NUMBER),
         ]),
     );
     pub(in crate::operation) const IMAGE: Schema = Schema::Named(
@@ -384,6 +405,17 @@ pub(in crate::operation) mod shared {
                 Schema::Named("extensionTypes.ImageFormat", &Schema::Word(&["jpeg", "png"])),
             ),
             Property::optional("quality", Schema::Integer { min: Some(0), max: Some(100) }),
+            Property::optional("rect", RECT),
+            Property::optional("scale", Schema::Number { min: Some(0) }),
+        ]),
+    );
+    const RECT: Schema = Schema::Named(
+        "extensionTypes.Rect",
+        &Schema::Object(&[
+            Property::required("height", Schema::at_least(0)),
+            Property::required("width", Schema::at_least(0)),
+            Property::required("x", Schema::at_least(0)),
+            Property::required("y", Schema::at_least(0)),
         ]),
     );
     pub(in crate::operation) const GET_OPTIONS: Schema = Schema::Named(

@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod captures;
 mod freezing;
 mod groups;
 mod navigation;

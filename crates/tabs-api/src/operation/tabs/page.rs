@@ -1,8 +1,9 @@
 //! The page of a tab, as the engine shows it: captureVisibleTab and detectLanguage.
 
-use crate::browser::captures::ImageFormat;
+use crate::browser::captures::{ImageFormat, Part, PictureRequest};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
+use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::Parameter;
@@ -25,7 +26,23 @@ fn capture_visible_tab(browser: &mut Browser, call: &Call<'_>) -> Result<Answer,
     let quality = call.number(1, "quality").and_then(|quality| u8::try_from(quality).ok());
     let is_png = call.text(1, "format") == Some("png");
     let format = ImageFormat { is_png, quality: quality.unwrap_or(92) };
-    Ok(Answer::Later(browser.capture(extension, window, format)?))
+    Ok(Answer::Later(browser.capture(
+        extension,
+        window,
+        PictureRequest { format, part: part(call) },
+    )?))
+}
+
+/// The part of the page that is asked for, and the scale that it is drawn at; a scale alone says nothing.
+fn part(call: &Call<'_>) -> Option<Part> {
+    let rect = call.property(1, "rect")?;
+    let side = |name: &str| rect.property(name).and_then(JsValue::integer);
+    let scale = match call.property(1, "scale") {
+        Some(JsValue::Number(scale)) => *scale,
+        _ => 1.0,
+    };
+    let (width, height) = (side("width")?, side("height")?);
+    Some(Part { x: side("x")?, y: side("y")?, width, height, scale })
 }
 
 pub(in crate::operation) const DETECT_LANGUAGE: Operation = Operation::new(

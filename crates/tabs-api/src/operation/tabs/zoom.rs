@@ -46,7 +46,7 @@ fn get_zoom_settings(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, E
 
 pub(in crate::operation) const SET_ZOOM: Operation = Operation::new(
     "tabs.setZoom",
-    &[Parameter::optional("tabId", ID), Parameter::required("zoomFactor", Schema::Number)],
+    &[Parameter::optional("tabId", ID), Parameter::required("zoomFactor", Schema::NUMBER)],
     set_zoom,
     "Zooms a tab; 0 is the default.",
 );
