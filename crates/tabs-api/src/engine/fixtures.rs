@@ -9,7 +9,7 @@ use url::Url;
 use crate::engine::data_address;
 use crate::engine::page::Page;
 use crate::engine::script::script_of;
-use crate::url::{SOURCE, is_barred, is_blank, redirected};
+use crate::url::{SOURCE, is_barred, is_blank, parse, redirected};
 
 /// All pages of a simulated web.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +75,7 @@ impl Pages {
             pages.paths.extend(expand(path, &page_of(description)));
         }
         for (url, description) in urls {
-            let parsed = Url::parse(url).map_err(|error| format!("{url}: {error}"))?;
+            let parsed = parse(url).map_err(|error| format!("{url}: {error}"))?;
             pages.urls.insert(parsed.into(), page_of(description));
         }
         Ok(pages)

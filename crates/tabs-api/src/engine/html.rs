@@ -11,6 +11,7 @@ use url::Url;
 use crate::engine::page::Page;
 use crate::engine::script::{refresh, refreshed};
 use crate::engine::title::canonical;
+use crate::url::join;
 
 /// The most frames and the longest text that are read.
 const FRAMES_MAX: usize = 64;
@@ -76,7 +77,7 @@ impl Reading {
                     get("lang").and_then(|tag| crate::engine::language::declared(&tag));
             }
             b"base" => {
-                let base = get("href").and_then(|href| self.base.as_ref()?.join(&href).ok());
+                let base = get("href").and_then(|href| join(self.base.as_ref()?, &href).ok());
                 self.base = base.or(self.base.take());
             }
             b"link" if self.page.icon.is_none() => {
@@ -128,7 +129,7 @@ impl Reading {
     }
 
     fn join(&self, target: &str) -> Option<String> {
-        let joined = self.base.as_ref()?.join(target.trim()).ok()?;
+        let joined = join(self.base.as_ref()?, target.trim()).ok()?;
         let is_loadable = ["http", "https", "data", "about", "blob"].contains(&joined.scheme());
         is_loadable.then(|| joined.into())
     }

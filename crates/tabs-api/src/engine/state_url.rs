@@ -2,14 +2,16 @@
 
 use url::{Position, Url};
 
+use crate::url::{join, parse};
+
 /// The address that a document comes to by `pushState` and `replaceState`, of an address relative to a base; `None` where the script fails instead. An
 /// empty one is that of the document itself.
 pub(super) fn state_url(document: &str, base: &str, given: &str) -> Option<String> {
     if given.is_empty() {
         return Some(document.to_owned());
     }
-    let from = Url::parse(document).ok()?;
-    let to = Url::parse(base).ok()?.join(given).ok()?;
+    let from = parse(document).ok()?;
+    let to = join(&parse(base).ok()?, given).ok()?;
     let is_of_web = matches!(to.scheme(), "http" | "https");
     // Only pages of the web decide what their paths mean.
     let end = |url: &Url| {

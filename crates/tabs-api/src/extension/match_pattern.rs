@@ -1,5 +1,7 @@
 //! Match patterns for URLs, and the globs of `query({title})`.
 
+use crate::url::{canonical_host, unescaped};
+
 /// A pattern like `*://*.example.com/path*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchPattern(Form);
@@ -12,8 +14,16 @@ enum Form {
         scheme: Scheme,
         host: Host,
         port: Option<String>,
-        path: String,
+        path: Path,
     },
+}
+
+/// A path of a pattern, or what stands there for a scheme without hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Path {
+    written: String,
+    /// Without the escapes that say nothing.
+    unescaped: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,19 +98,19 @@ impl MatchPattern {
             return None;
         }
         let host = match host.strip_prefix("*.") {
-            Some(parent) => match canonical_host(parent)? {
+            Some(parent) => match host_of(parent)? {
                 root if root.is_empty() => Host::Any,
                 parent => Host::Below(parent),
             },
             None if host == "*" => Host::Any,
-            None => Host::Exactly(canonical_host(host)?),
+            None => Host::Exactly(host_of(host)?),
         };
-        Some(Self(Form::Parts { scheme, host, port, path: path.into() }))
+        Some(Self(Form::Parts { scheme, host, port, path: Path::of(path) }))
     }
 
     fn of_scheme(name: &str, path: &str) -> Self {
         let scheme = Scheme::Exactly(name.into());
-        Self(Form::Parts { scheme, host: Host::Any, port: None, path: path.into() })
+        Self(Form::Parts { scheme, host: Host::Any, port: None, path: Path::of(path) })
     }
 
     /// True if it is `<all_urls>`, or grants as much of the web: `*://*/*`.
@@ -160,12 +170,24 @@ impl MatchPattern {
         scheme_matches
             && host_matches()
             && port_matches()
-            && matches_path(path, without_fragment(parts.rest))
+            && path.matches(without_fragment(parts.rest))
+    }
+}
+
+impl Path {
+    fn of(written: &str) -> Self {
+        Self { written: written.to_owned(), unescaped: unescaped(written) }
+    }
+
+    /// True for a path and query that it says as both are written, or as both read without the escapes that say nothing.
+    fn matches(&self, path: &str) -> bool {
+        let has_escapes = path.contains('%') || self.written != self.unescaped;
+        says(&self.written, path) || has_escapes && says(&self.unescaped, &unescaped(path))
     }
 }
 
 /// True if a path of a pattern says what a path and query is, or that and `/*`.
-fn matches_path(pattern: &str, path: &str) -> bool {
+fn says(pattern: &str, path: &str) -> bool {
     // A question mark and a backslash are escaped in what the browser compares here.
     let is_folder = pattern.strip_suffix("/*") == Some(path) && !path.contains(['?', '\\']);
     is_folder || stars(pattern, path)
@@ -270,19 +292,11 @@ fn port_of(text: &str) -> Option<String> {
 }
 
 /// A host as addresses have it, without the dot at its end; `None` for one that no address can have.
-fn canonical_host(host: &str) -> Option<String> {
+fn host_of(host: &str) -> Option<String> {
     if host.is_empty() || host.contains('*') {
         return None;
     }
-    let plain = host.replace("%20", " ").to_ascii_lowercase();
-    let host = if plain.is_ascii() && (plain.contains(' ') || plain.contains("xn--")) {
-        // A host may hold spaces, which the browser escapes, and names that stand for no others; the rest of it must be one as any other.
-        url::Host::parse(&plain.replace(' ', "-").replace("xn--", "xn-")).ok()?;
-        plain.replace(' ', "%20")
-    } else {
-        url::Host::parse(host).ok()?.to_string()
-    };
-    Some(without_dot(&host).to_owned())
+    canonical_host(host).map(|host| without_dot(&host).to_owned())
 }
 
 /// True if a glob matches all of a text: `*` is anything; with `rich`, `?` is one character or none, and `\` escapes.
@@ -410,6 +424,36 @@ mod tests {
         ] {
             assert_eq!(MatchPattern::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_path_matches_as_it_is_written_or_without_the_escapes_that_say_nothing() {
+        for (pattern, path, matches) in [
+            ("/%61.html", "/a.html", true),
+            ("/*%61", "/%FFa", true),
+            ("/%FF%61", "/%FFa", false),
+            ("/ä.html", "/%C3%A4.html", true),
+            ("/%c3%a4*", "/%C3%A4.html", true),
+            ("/%c3%a4%FF", "/%C3%A4%FF", false),
+            ("/%7eu", "/%7Eu", true),
+            ("/\"*", "/%22q", true),
+            ("/%*", "/%22q", true),
+            ("/%*%71", "/%22q", false),
+            ("/a%3Fb?c%3Dd=a", "/a%3Fb?c%3Dd=%61", true),
+            ("/%61/*", "/a", true),
+            ("/%2f", "/%2F", false),
+            ("/a b", "/a%20b", false),
+            ("/%61", "/%2561", false),
+            ("/n-m_o.", "/n%2Dm%5Fo%2E", false),
+            ("/n-m_o%2E", "/n%2Dm%5Fo%2E", true),
+            ("/{c}", "/%7Bc%7D", false),
+            ("/a\u{202e}b", "/a%E2%80%AEb", false),
+        ] {
+            let found = MatchPattern::parse(&format!("http://a.test{pattern}")).unwrap();
+            assert_eq!(found.matches(&format!("http://a.test{path}")), matches, "{pattern} {path}");
+        }
+        let data = MatchPattern::parse("data:text/html,a*").unwrap();
+        assert!(data.matches("data:text/html,%61%3C"));
     }
 
     #[test]

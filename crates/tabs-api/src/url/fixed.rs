@@ -2,25 +2,25 @@
 
 use url::{ParseError, Url};
 
-use super::internal_pages::{kills, read, renamed};
-use super::spaced_host::escaped_host;
+use super::canonical::{join, parse};
+use super::internal_pages::{URL_BYTES_MAX, kills, read, renamed};
+use super::plain_host::{dots_mended, with_plain_host};
 use super::{BLANK, SOURCE, SRCDOC};
 use crate::error::Error;
 
 /// The URL that a text given to `create` or `update` navigates to; relative ones lie in the extension.
 ///
 /// # Errors
-/// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, `UntrustedUrl`, `NavigationRejected`, in this order.
+/// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, `UntrustedUrl`, in this order.
 pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     let invalid = || Error::InvalidUrl(text.to_owned());
     let read: String = match read(text) {
         Ok(url) => url.into(),
-        // A host may hold spaces, which the browser escapes.
-        Err(error) => match escaped_host(text) {
+        Err(error) => match with_plain_host(text) {
             Some(url) => url,
             None if error == ParseError::RelativeUrlWithoutBase && !text.starts_with("//") => {
                 let root = Url::parse(&format!("chrome-extension://{extension}/"));
-                root.and_then(|root| root.join(text)).map_err(|_| invalid())?.into()
+                root.and_then(|root| join(&root, text)).map_err(|_| invalid())?.into()
             }
             None => return Err(invalid()),
         },
@@ -31,17 +31,17 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
 /// The URL that a text leads to which is nobody's but the user's: without a scheme it is a host of the web.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As [`resolve`], and then `NavigationRejected`.
 pub fn typed(text: &str) -> Result<String, Error> {
-    mended(text, read(text).map_or_else(|_| text.to_owned(), Into::into))
+    reached(mended(text, read(text).map_or_else(|_| text.to_owned(), Into::into))?)
 }
 
 /// The URL that a link of a page at `base` leads to.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As [`typed`].
 pub fn linked(text: &str, base: &str) -> Result<String, Error> {
-    let joined = |base: Url| base.join(text);
+    let joined = |base: Url| join(&base, text);
     let read = match read(text) {
         Ok(url) => url.into(),
         Err(ParseError::RelativeUrlWithoutBase) => {
@@ -50,7 +50,12 @@ pub fn linked(text: &str, base: &str) -> Result<String, Error> {
         }
         Err(_) => text.to_owned(),
     };
-    mended(text, read)
+    reached(mended(text, read)?)
+}
+
+/// An address that somebody goes to in a tab that is there, unless it is too long for that.
+fn reached(url: String) -> Result<String, Error> {
+    if url.len() > URL_BYTES_MAX { Err(Error::NavigationRejected) } else { Ok(url) }
 }
 
 /// The address that the browser makes of what it read of a text, if somebody may go there.
@@ -73,7 +78,7 @@ fn fixed(text: &str) -> Result<String, ParseError> {
         "about" => about(text),
         _ => match read(text) {
             Ok(url) => Ok(with_host_mended(url).into()),
-            Err(error) => escaped_host(text).ok_or(error),
+            Err(error) => with_plain_host(text).ok_or(error),
         },
     }
 }
@@ -104,9 +109,9 @@ fn without_scheme(text: &str) -> Result<String, ParseError> {
     }
     let scheme = if text.starts_with('/') { "file" } else { "http" };
     let text = format!("{scheme}://{text}");
-    match Url::parse(&text) {
+    match parse(&text) {
         Ok(url) => Ok(with_host_mended(url).into()),
-        Err(error) => escaped_host(&text).ok_or(error),
+        Err(error) => with_plain_host(&text).ok_or(error),
     }
 }
 
@@ -124,10 +129,7 @@ fn about(text: &str) -> Result<String, ParseError> {
 fn with_host_mended(mut url: Url) -> Url {
     let has_host = matches!(url.scheme(), "http" | "https" | "ws" | "wss" | "ftp");
     let host = url.host_str().filter(|_| has_host).unwrap_or_default();
-    let bare = host.trim_matches('.');
-    let end = if host.ends_with('.') { "." } else { "" };
-    if !bare.is_empty() && host.len() != bare.len() + end.len() {
-        let mended = format!("{bare}{end}");
+    if let Some(mended) = dots_mended(host) {
         // A host without dots around it stays one.
         let _ = url.set_host(Some(&mended));
     }
@@ -139,9 +141,6 @@ fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
-/// The longest address that the browser navigates to, in bytes.
-const URL_BYTES_MAX: usize = 2 * 1024 * 1024;
-
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &str) -> Result<(), Error> {
     match url.split_once(':') {
@@ -149,7 +148,6 @@ fn check(url: &str) -> Result<(), Error> {
         Some(("chrome", _)) if kills(url) => Err(Error::KillUrl),
         Some(("devtools", _)) => Err(Error::DevtoolsUrl),
         Some(("chrome-untrusted", _)) => Err(Error::UntrustedUrl),
-        _ if url.len() > URL_BYTES_MAX => Err(Error::NavigationRejected),
         _ => Ok(()),
     }
 }
@@ -157,7 +155,7 @@ fn check(url: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::url::is_order;
+    use crate::url::leads_nowhere;
 
     #[test]
     fn what_a_user_types_is_no_page_of_an_extension() {
@@ -247,13 +245,32 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_longer_than_two_mebibytes_is_gone_to_by_nobody() {
+    fn an_address_of_more_than_two_mebibytes_leads_nowhere_and_is_none_to_type() {
         let of = |bytes: usize| format!("http://a.test/{}", "x".repeat(bytes - 14));
-        let longest = of(URL_BYTES_MAX);
-        assert_eq!(resolve(&longest, "ext"), Ok(longest.clone()));
-        let longer = of(URL_BYTES_MAX + 1);
-        assert_eq!(resolve(&longer, "ext"), Err(Error::NavigationRejected));
+        let (longest, longer) = (of(URL_BYTES_MAX), of(URL_BYTES_MAX + 1));
+        assert_eq!(resolve(&longest, "ext").map(|url| leads_nowhere(&url)), Ok(false));
+        assert_eq!(resolve(&longer, "ext").map(|url| leads_nowhere(&url)), Ok(true));
+        assert_eq!(typed(&longest), Ok(longest.clone()));
         assert_eq!(typed(&longer), Err(Error::NavigationRejected));
+    }
+
+    #[test]
+    fn hosts_that_only_the_browser_takes_stay_as_they_are_written() {
+        for (text, url) in [
+            ("http://xn--.test/", "http://xn--.test/"),
+            ("http://U:P@XN--A.test:81/p^", "http://U:P@xn--a.test:81/p%5E"),
+            ("http://xn--a_b.test/", "http://xn--a_b.test/"),
+            ("http://xn--a%20b.test/", "http://xn--a%20b.test/"),
+            ("http://..xn--a.test../", "http://xn--a.test./"),
+            ("wss://xn--a.test/x", "wss://xn--a.test/x"),
+            ("chrome://xn--a/", "chrome://xn--a/"),
+            ("http://u'u@a.test/x|y", "http://u%27u@a.test/x%7Cy"),
+        ] {
+            assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
+        }
+        for text in ["http://xn--ä.test/", "http://a.xn--zzé.test/", "http://xn--1.2.3.4/"] {
+            assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
+        }
     }
 
     #[test]
@@ -301,7 +318,7 @@ mod tests {
 
     #[test]
     fn orders_and_sources_of_pages_that_end_the_browser_lead_nowhere() {
-        for (text, leads_nowhere) in [
+        for (text, is_order) in [
             ("chrome:GPUclean", true),
             ("about:gpucrash", true),
             ("chrome://gpuclean/x", false),
@@ -311,7 +328,7 @@ mod tests {
             ("view-source:chrome://gpuclean", false),
             ("view-source:http://kill/", false),
         ] {
-            assert_eq!(is_order(&resolve(text, "ext").unwrap()), leads_nowhere, "{text}");
+            assert_eq!(leads_nowhere(&resolve(text, "ext").unwrap()), is_order, "{text}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use url::{ParseError, Position, Url};
 
-use super::spaced_host::escaped_host;
+use super::canonical::parse;
+use super::plain_host::with_plain_host;
 use super::{SOURCE, host};
 
 /// The characters that may stand before a host, any number of times.
@@ -28,13 +29,21 @@ const KILLING_PAGES: [&str; 8] = [
 /// Pages that the browser answers by doing something to its own process for graphics, and not by going anywhere.
 const ORDERS: [&str; 3] = ["chrome://gpuclean/", "chrome://gpucrash/", "chrome://gpuhang/"];
 
-/// True for an address that leads nowhere, as the browser takes it for an order. So it takes the source of a page that would end it.
-#[must_use]
-pub fn is_order(url: &str) -> bool {
+/// True for an address that the browser takes for an order. So it takes the source of a page that would end it.
+fn is_order(url: &str) -> bool {
     match url.strip_prefix(SOURCE) {
         Some(page) => is_killing_page(page),
         None => ORDERS.contains(&url),
     }
+}
+
+/// The longest address that the browser goes to, in bytes.
+pub(super) const URL_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// True for an address that the browser takes and does not go to: a tab that is made for it stays empty, and one that is there where it is.
+#[must_use]
+pub fn leads_nowhere(url: &str) -> bool {
+    url.len() > URL_BYTES_MAX || is_order(url)
 }
 
 /// True for an address of the browser's own that ends it, or a page of it: some do as a whole, others with whatever stands behind their hosts.
@@ -52,7 +61,7 @@ fn is_killing_page(url: &str) -> bool {
 /// # Errors
 /// If it is none.
 pub fn read(text: &str) -> Result<Url, ParseError> {
-    let url = Url::parse(text)?;
+    let url = parse(text)?;
     match url.as_str().split_once(':') {
         Some(("chrome", rest)) => page_of_browser(rest.trim_start_matches(SLASHES)),
         _ => Ok(url),
@@ -73,11 +82,11 @@ pub(super) fn renamed(rest: &str) -> Result<Url, ParseError> {
 /// without escapes, but keeps neither a user nor a port.
 fn page_of_browser(text: &str) -> Result<Url, ParseError> {
     let web = format!("https://{text}");
-    let page = match Url::parse(&web) {
+    let page = match parse(&web) {
         Ok(web) => {
             format!("//{}{}", web.host_str().unwrap_or_default(), &web[Position::BeforePath..])
         }
-        Err(error) => escaped_host(&web).ok_or(error)?.trim_start_matches("https:").to_owned(),
+        Err(error) => with_plain_host(&web).ok_or(error)?.trim_start_matches("https:").to_owned(),
     };
     Url::parse(&format!("chrome:{page}"))
 }

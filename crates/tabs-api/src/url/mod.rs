@@ -1,18 +1,21 @@
 //! URLs as a browser reads, fixes and shows them.
 
+mod canonical;
 mod fixed;
 mod internal_pages;
 mod international;
+mod plain_host;
 mod ports;
 mod shown;
-mod spaced_host;
 
 use url::{Position, Url};
 
+pub use self::canonical::{join, parse};
 pub use self::fixed::{linked, resolve, typed};
-pub use self::internal_pages::{is_order, read};
+pub use self::internal_pages::{leads_nowhere, read};
+pub(crate) use self::plain_host::canonical_host;
 pub use self::ports::is_barred;
-pub use self::shown::{error_title, title};
+pub use self::shown::{error_title, title, unescaped};
 
 /// The page of a new tab.
 pub const NEW_TAB: &str = "chrome://newtab/";
@@ -107,7 +110,7 @@ pub fn within_document(from: &str, to: &str) -> Option<String> {
 /// The address that a redirect leads to: the fragment goes along, unless there is one in the new address.
 #[must_use]
 pub fn redirected(from: &Url, location: &str) -> Option<Url> {
-    let mut to = from.join(location).ok()?;
+    let mut to = join(from, location).ok()?;
     if to.fragment().is_none() {
         to.set_fragment(from.fragment());
     }

@@ -4,8 +4,8 @@ use super::international::shown_host;
 use super::{is_file, page_of_source};
 use crate::url::SOURCE;
 
-/// ASCII characters that stay escaped, because they would read as a separator.
-const SEPARATORS: &str = "#$%&+,/:;=?@\\\u{7f}";
+/// The signs of ASCII whose escapes are undone beside those of letters and digits: no part of an address reads otherwise with them.
+const PLAIN: &str = "-_~\"<>";
 
 /// Characters of Unicode that stay escaped, first and last of each run: they give a text another direction, stand for a lock, or are seen as a space or not at all.
 const UNSAFE: [(u32, u32); 30] = [
@@ -102,7 +102,7 @@ fn shown(url: &str, manner: Manner) -> String {
     let is_bare = is_short && !parts.host.is_empty() && parts.path == "/";
     let path = match parts.path {
         "/" if is_bare && parts.query.is_empty() && parts.fragment.is_empty() => String::new(),
-        path => unescaped(path, manner),
+        path => undone(path, manner),
     };
     let (query, fragment) =
         (unescaped_rest(parts.query, manner), unescaped_rest(parts.fragment, manner));
@@ -153,11 +153,17 @@ fn split_before(text: &str, mark: char) -> (&str, &str) {
 /// A query or a fragment as it is shown, behind its mark.
 fn unescaped_rest(part: &str, manner: Manner) -> String {
     let (mark, text) = part.split_at(part.len().min(1));
-    format!("{mark}{}", unescaped(text, manner))
+    format!("{mark}{}", undone(text, manner))
+}
+
+/// An address, or a part of one, without the escapes that say nothing: spaces stay escaped, and what reads otherwise without.
+#[must_use]
+pub fn unescaped(part: &str) -> String {
+    undone(part, Manner::Whole)
 }
 
 /// A part of an address whose escapes are undone, where that gives a text that is safe to show. Where one gives no text at all, every escape stays.
-fn unescaped(part: &str, manner: Manner) -> String {
+fn undone(part: &str, manner: Manner) -> String {
     let (mut shown, mut rest) = (String::with_capacity(part.len()), part);
     while let Some(at) = rest.find('%') {
         let (before, escapes) = rest.split_at(at);
@@ -200,7 +206,7 @@ fn escaped_bytes(text: &str) -> Option<Vec<u8>> {
 fn is_safe(letter: char, manner: Manner) -> bool {
     match letter {
         ' ' => manner != Manner::Whole,
-        letter if letter.is_ascii() => letter > ' ' && !SEPARATORS.contains(letter),
+        letter if letter.is_ascii() => letter.is_ascii_alphanumeric() || PLAIN.contains(letter),
         letter => !is_in(&UNSAFE, letter),
     }
 }
@@ -239,6 +245,11 @@ mod tests {
             ("http://a.test/?%E2%80%AE%20x%C2%A0y", "a.test/?%E2%80%AE x%C2%A0y"),
             ("http://a.test/%20?a%20b%FF#%C3%A4", "a.test/ ?a%20b%FF#ä"),
             ("http://a.test/%C3%41%zz", "a.test/%C3%41%zz"),
+            (
+                "http://a.test/%21%28%2A%2E%5B%5E%60%7B%7C%2D%5F%7E%22%3C%41",
+                "a.test/%21%28%2A%2E%5B%5E%60%7B%7C-_~\"<A",
+            ),
+            ("http://a.test/x?%27y#%60", "a.test/x?%27y#%60"),
             ("http://a.test/%D7%90", "\u{202a}a.test/\u{5d0}\u{202c}"),
         ] {
             assert_eq!(title(url), shown);

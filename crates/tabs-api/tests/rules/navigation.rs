@@ -20,6 +20,22 @@ fn a_tab_made_for_an_address_of_another_program_goes_and_an_older_one_stays() {
 }
 
 #[test]
+fn a_tab_that_is_made_for_an_address_that_is_too_long_stays_empty_and_an_older_one_where_it_is() {
+    let mut bench = Bench::new();
+    let url = format!("http://a.test/{}", "a".repeat(2 * 1024 * 1024));
+    let old = bench.open("http://a.test/a.html");
+    let refusal = bench.refused("tabs.update", json!([old, { "url": url }]));
+    assert_eq!(refusal, "Navigation rejected.");
+    let (reply, events) = bench.step("tabs.create", json!([{ "url": url }]));
+    assert_eq!(names(&events), ["tabs.onCreated", "tabs.onActivated", "tabs.onHighlighted"]);
+    let window = bench.call("windows.create", json!([{ "url": [url] }]));
+    for tab in [&reply["result"], &window["tabs"][0]] {
+        assert_eq!((&tab["url"], &tab["title"]), (&json!(""), &json!("")), "{tab}");
+        assert_eq!((&tab["status"], tab.get("pendingUrl")), (&json!("complete"), None), "{tab}");
+    }
+}
+
+#[test]
 fn the_users_zoom_keys_stop_at_the_ends() {
     let mut bench = Bench::new();
     let tab = bench.call("tabs.create", json!([{ "url": "http://a.test/a.html" }]))["id"].clone();

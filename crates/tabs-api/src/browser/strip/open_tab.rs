@@ -11,7 +11,7 @@ use crate::browser::window::{Window, WindowKind};
 use crate::engine::{NavigationKind, Opening};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
-use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, is_order};
+use crate::url::{BLANK, INCOGNITO_TITLE, NEW_TAB, leads_nowhere};
 
 /// A tab to open, as `tabs.create` describes one.
 #[derive(Debug, Clone)]
@@ -327,8 +327,7 @@ impl Browser {
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
     pub(in crate::browser) fn load_first_page(&mut self, id: TabId, url: &str) {
-        // The browser obeys such an address and goes nowhere: the tab stays empty.
-        if is_order(url) {
+        if leads_nowhere(url) {
             return;
         }
         self.navigate(id, url, NavigationKind::Push);

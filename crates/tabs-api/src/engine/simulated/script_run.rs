@@ -9,7 +9,7 @@ use crate::engine::script::Script;
 use crate::engine::state_url::state_url;
 use crate::engine::{Opening, PageEvent};
 use crate::id::TabId;
-use crate::url::BLANK;
+use crate::url::{BLANK, parse};
 
 /// The document that a script runs in.
 #[derive(Debug, Clone, Copy)]
@@ -89,8 +89,8 @@ fn event_of(document: Document<'_>, script: &Script, is_gesture: bool) -> Option
 
 /// An address that a page names, relative to its own; `None` where there is nothing that it could be relative to.
 fn resolved(base: &str, target: &str) -> Option<String> {
-    let base = Url::parse(base).or_else(|_| Url::parse(BLANK)).ok()?;
-    base.join(target).ok().map(Into::into)
+    let base = parse(base).or_else(|_| parse(BLANK)).ok()?;
+    crate::url::join(&base, target).ok().map(Into::into)
 }
 
 /// A page that another one opens, by the address that this has for it: a blank one where a relative address has nothing to be relative to; none for

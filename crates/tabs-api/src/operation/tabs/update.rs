@@ -9,7 +9,7 @@ use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::ID;
 use crate::operation::schema::{Parameter, Property, Schema};
-use crate::url::is_order;
+use crate::url::leads_nowhere;
 
 pub(in crate::operation) const UPDATE: Operation = Operation::new(
     "tabs.update",
@@ -57,7 +57,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if let Some(url) = call.text(1, "url") {
         browser.check_allowed_incognito(id, url)?;
         let url = call.url(browser, url)?;
-        if is_order(&url) {
+        if leads_nowhere(&url) {
             return Err(Error::NavigationRejected);
         }
         let initiator = format!("chrome-extension://{}/", call.caller.extension);
