@@ -32,7 +32,7 @@ export class Connection {
   #session;
   /** Who the service says we are: `{ id, manifest }`. */
   extension;
-  /** What hears of events: `(name, args)`. */
+  /** What hears of events, by their frames. */
   onEvent = new Set();
   /** What hears of the other frames, by content script or by port. */
   routes = new Map();
@@ -171,7 +171,7 @@ export class Connection {
         // It answers no call, so that nobody else would tell of it.
         return console.error(`tabs-api refused a frame: ${frame.error.message}`);
       case 'event':
-        for (const listener of this.onEvent) listener(frame.name, frame.args);
+        for (const listener of this.onEvent) listener(frame);
         return undefined;
       case 'lagged':
       case 'reset':

@@ -1,7 +1,7 @@
 // `browser` and `chrome`, made from the service's own description of its operations, events and constants.
 
 import { checkArguments } from './argument.mjs';
-import { Event } from './event.mjs';
+import { Event, byWindowType } from './event.mjs';
 import { Port } from './port.mjs';
 
 /** Builds the namespaces. With `promisesAlways` a call without callback gives a promise in any version of manifest and browser. */
@@ -24,9 +24,10 @@ export function namespaces({ schema, connection, promisesAlways }) {
   const events = new Map();
   for (const full of schema.events) {
     const [name, event] = full.split('.');
-    events.set(full, (space(name)[event] = new Event()));
+    const filter = schema.filters?.[full]?.includes('windowTypes') ? byWindowType : undefined;
+    events.set(full, (space(name)[event] = new Event(filter)));
   }
-  connection.onEvent.add((name, values) => events.get(name)?.trigger(...values));
+  connection.onEvent.add(({ name, args, windowType }) => events.get(name)?.triggerWith(windowType, ...args));
   for (const [name, constants] of Object.entries(schema.constants)) Object.assign(space(name), constants);
   return api;
 }

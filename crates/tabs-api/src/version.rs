@@ -92,6 +92,7 @@ const SINCE: &[(&str, u16)] = &[
     ("tabs.ungroup", 88),
     ("tabs.update.updateProperties.autoDiscardable", 54),
     ("tabs.update.updateProperties.muted", 45),
+    ("windows.onBoundsChanged", 86),
 ];
 
 /// The version with which promises came (Spec tabs-api §1), and that of `tabs.sendMessage` (§9.2).

@@ -58,11 +58,11 @@ impl DirtySet {
                 tab(*id);
             }
             Event::TabHighlighted { window, .. }
-            | Event::WindowRemoved(window)
-            | Event::WindowFocused(window) => {
+            | Event::WindowRemoved { window, .. }
+            | Event::WindowFocused { window, .. } => {
                 self.windows.insert(WindowId(*window));
             }
-            Event::WindowCreated(view) => {
+            Event::WindowCreated(view) | Event::WindowPlaced(view) => {
                 self.windows.insert(WindowId(view.id));
             }
             Event::GroupCreated(group)
@@ -71,7 +71,11 @@ impl DirtySet {
             | Event::GroupRemoved(group) => {
                 self.groups.insert(group.id);
             }
-            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {}
+            // What was closed notes by itself which of its rows changed.
+            Event::ClosedChanged
+            | Event::PortMessage { .. }
+            | Event::PortDisconnected { .. }
+            | Event::Script { .. } => {}
         }
     }
 

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::browser::group::Group;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::{MutedInfo, Status, TabView, ZoomMode, ZoomState};
-use crate::browser::window::WindowView;
+use crate::browser::window::{WindowKind, WindowView};
 use crate::extension::permission::Access;
-use crate::id::{HostId, ScriptId};
+use crate::id::{HostId, ScriptId, WINDOW_ID_NONE};
 use crate::version::BrowserVersion;
 
 /// A change of a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
@@ -140,8 +140,16 @@ pub enum Event {
         zoom: ZoomState,
     },
     WindowCreated(WindowView),
-    WindowRemoved(i64),
-    WindowFocused(i64),
+    WindowRemoved {
+        window: i64,
+        kind: WindowKind,
+    },
+    WindowFocused {
+        window: i64,
+        kind: WindowKind,
+    },
+    WindowPlaced(WindowView),
+    ClosedChanged,
     GroupCreated(Group),
     GroupUpdated(Group),
     GroupMoved(Group),
@@ -194,8 +202,10 @@ event_names! {
         Self::TabUpdated { .. } => "tabs.onUpdated",
         Self::TabZoomed { .. } => "tabs.onZoomChange",
         Self::WindowCreated(_) => "windows.onCreated",
-        Self::WindowRemoved(_) => "windows.onRemoved",
-        Self::WindowFocused(_) => "windows.onFocusChanged",
+        Self::WindowRemoved { .. } => "windows.onRemoved",
+        Self::WindowFocused { .. } => "windows.onFocusChanged",
+        Self::WindowPlaced(_) => "windows.onBoundsChanged",
+        Self::ClosedChanged => "sessions.onChanged",
         Self::GroupCreated(_) => "tabGroups.onCreated",
         Self::GroupUpdated(_) => "tabGroups.onUpdated",
         Self::GroupMoved(_) => "tabGroups.onMoved",
@@ -208,7 +218,27 @@ event_names! {
     }
 }
 
+/// Names of the events whose listeners may say which types of windows they hear of.
+pub const NAMES_BY_WINDOW_TYPE: &[&str] =
+    &["windows.onCreated", "windows.onFocusChanged", "windows.onRemoved"];
+
 impl Event {
+    /// That no window has the focus any more; it counts as an event of a normal one.
+    pub(super) const NOBODY_FOCUSED: Self =
+        Self::WindowFocused { window: WINDOW_ID_NONE, kind: WindowKind::Normal };
+
+    /// The type of the window, of an event whose listeners may say which types they hear of.
+    #[must_use]
+    pub const fn window_type(&self) -> Option<&'static str> {
+        match self {
+            Self::WindowCreated(window) => Some(window.kind),
+            Self::WindowRemoved { kind, .. } | Self::WindowFocused { kind, .. } => {
+                Some(kind.word())
+            }
+            _ => None,
+        }
+    }
+
     /// The bytes of the texts and lists in it, about.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
@@ -280,8 +310,11 @@ impl Serialize for ShownEvent<'_> {
                 "tabId": tab,
                 "zoomSettings": zoom_settings(zoom),
             }]),
-            Event::WindowCreated(window) => json!([window]),
-            Event::WindowRemoved(window) | Event::WindowFocused(window) => json!([window]),
+            Event::WindowCreated(window) | Event::WindowPlaced(window) => json!([window]),
+            Event::WindowRemoved { window, .. } | Event::WindowFocused { window, .. } => {
+                json!([window])
+            }
+            Event::ClosedChanged => json!([]),
             Event::GroupCreated(group)
             | Event::GroupUpdated(group)
             | Event::GroupMoved(group)

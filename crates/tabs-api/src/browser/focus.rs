@@ -5,7 +5,7 @@ use crate::browser::event::Event;
 use crate::browser::window::Window;
 use crate::engine::NavigationKind;
 use crate::error::Error;
-use crate::id::{TabId, WINDOW_ID_NONE, WindowId};
+use crate::id::{TabId, WindowId};
 
 /// Windows by their last focus, and as they lie on one another.
 #[derive(Debug)]
@@ -122,6 +122,15 @@ impl Browser {
         }
     }
 
+    /// Tells which window has the focus now, if any.
+    pub(in crate::browser) fn emit_focused(&mut self, window: Option<WindowId>) {
+        let focused = window.and_then(|window| self.strips.window(window));
+        self.emit(focused.map_or(Event::NOBODY_FOCUSED, |window| Event::WindowFocused {
+            window: window.id.0,
+            kind: window.kind,
+        }));
+    }
+
     /// Gives a window the focus.
     pub(crate) fn give_focus(&mut self, window: WindowId) {
         let former = self.focus.last().filter(|former| *former != window);
@@ -133,7 +142,7 @@ impl Browser {
             if let Some(hidden) = hidden {
                 self.end_alert(hidden);
             }
-            self.emit(Event::WindowFocused(window.0));
+            self.emit_focused(Some(window));
             self.show_minimized(window);
             self.load_discarded(window);
             self.show_in_front(window);
@@ -186,7 +195,7 @@ impl Browser {
         let strips = &self.strips;
         let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
         let next = self.focus.pass_on(is_seen);
-        self.emit(Event::WindowFocused(next.map_or(WINDOW_ID_NONE, |next| next.0)));
+        self.emit_focused(next);
         if let Some(next) = next {
             self.show_in_front(next);
         }
@@ -198,7 +207,7 @@ impl Browser {
             self.note_unfocused();
         }
         if self.focus.take(window) {
-            self.emit(Event::WindowFocused(WINDOW_ID_NONE));
+            self.emit_focused(None);
         }
     }
 

@@ -63,19 +63,20 @@ impl IncognitoIds {
             | Event::TabDetached { window: id, .. }
             | Event::TabAttached { window: id, .. }
             | Event::TabRemoved { window: id, .. }
-            | Event::WindowRemoved(id)
-            | Event::WindowFocused(id) => window(*id),
+            | Event::WindowRemoved { window: id, .. }
+            | Event::WindowFocused { window: id, .. } => window(*id),
             Event::TabReplaced { added: tab, .. } | Event::TabZoomed { tab, .. } => {
                 tabs.contains(tab)
             }
-            Event::WindowCreated(view) => window(view.id),
+            Event::WindowCreated(view) | Event::WindowPlaced(view) => window(view.id),
             Event::GroupCreated(group)
             | Event::GroupUpdated(group)
             | Event::GroupMoved(group)
             | Event::GroupRemoved(group) => window(group.window.0),
-            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {
-                false
-            }
+            Event::ClosedChanged
+            | Event::PortMessage { .. }
+            | Event::PortDisconnected { .. }
+            | Event::Script { .. } => false,
         }
     }
 }
@@ -107,7 +108,7 @@ fn tells(extension: &Extension, part: Part, event: &Event, is_incognito: bool) -
         && match part {
             Part::Main => extension.sees_incognito() || !is_incognito,
             Part::Incognito => {
-                is_incognito || matches!(event, Event::WindowFocused(WINDOW_ID_NONE))
+                is_incognito || matches!(event, Event::WindowFocused { window: WINDOW_ID_NONE, .. })
             }
         }
 }
@@ -122,8 +123,8 @@ fn told<'e>(
     if tells(extension, part, event, is_incognito) {
         return Some(Cow::Borrowed(event));
     }
-    let is_of_focus = matches!(event, Event::WindowFocused(_));
-    is_of_focus.then_some(Cow::Owned(Event::WindowFocused(WINDOW_ID_NONE)))
+    let is_of_focus = matches!(event, Event::WindowFocused { .. });
+    is_of_focus.then_some(Cow::Owned(Event::NOBODY_FOCUSED))
 }
 
 impl Browser {

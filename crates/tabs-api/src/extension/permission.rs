@@ -168,10 +168,14 @@ impl Extension {
         self.is_let_incognito && matches!(self.incognito, Incognito::Split)
     }
 
-    /// True if events of this name are told at all: those of groups need their permission.
+    /// True if events of this name are told at all: those of groups and of sessions need their permissions.
     #[must_use]
     pub fn receives(&self, event: &str) -> bool {
-        self.has_groups || !event.starts_with("tabGroups.")
+        match event.split_once('.') {
+            Some(("tabGroups", _)) => self.has_groups,
+            Some(("sessions", _)) => self.has_permission("sessions"),
+            _ => true,
+        }
     }
 
     /// True if its manifest names a permission.

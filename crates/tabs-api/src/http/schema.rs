@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::browser::Compat;
-use crate::browser::event::EVENT_NAMES;
+use crate::browser::event::{EVENT_NAMES, NAMES_BY_WINDOW_TYPE};
 use crate::operation::OPERATIONS;
 use crate::operation::enumeration::{constant_name, enumerations};
 use crate::version::BrowserVersion;
@@ -13,9 +13,12 @@ use crate::version::BrowserVersion;
 pub(super) fn schema(version: BrowserVersion, compat: Compat) -> Value {
     let operations = OPERATIONS.iter().filter(|row| version.has(row.name));
     let events: Vec<_> = EVENT_NAMES.iter().filter(|name| version.has(name)).collect();
+    let filters =
+        NAMES_BY_WINDOW_TYPE.iter().map(|name| ((*name).to_owned(), json!(["windowTypes"])));
     let mut schema = json!({
         "operations": operations.map(|row| row.describe(version, compat)).collect::<Vec<_>>(),
         "events": events,
+        "filters": filters.collect::<serde_json::Map<_, _>>(),
         "version": version.0,
         "since": BrowserVersion::table(),
         "constants": {
@@ -29,6 +32,7 @@ pub(super) fn schema(version: BrowserVersion, compat: Compat) -> Value {
                 "WINDOW_ID_NONE": crate::id::WINDOW_ID_NONE,
                 "WINDOW_ID_CURRENT": crate::id::WINDOW_ID_CURRENT,
             },
+            "sessions": { "MAX_SESSION_RESULTS": crate::browser::closed::CLOSED_MAX },
             "tabGroups": { "TAB_GROUP_ID_NONE": crate::id::GROUP_ID_NONE },
         },
     });
@@ -56,7 +60,11 @@ mod tests {
     fn an_old_browser_has_no_words_of_types_that_came_later() {
         let constants = schema(BrowserVersion::OLDEST, Compat::Spec)["constants"].clone();
         let windows = json!({ "WINDOW_ID_NONE": -1, "WINDOW_ID_CURRENT": -2 });
-        assert_eq!(constants, json!({ "tabGroups": {}, "tabs": {}, "windows": windows }));
+        let sessions = json!({ "MAX_SESSION_RESULTS": 25 });
+        assert_eq!(
+            constants,
+            json!({ "sessions": sessions, "tabGroups": {}, "tabs": {}, "windows": windows })
+        );
         let constants = &schema(BrowserVersion::LATEST, Compat::Spec)["constants"];
         assert_eq!(constants["tabGroups"]["Color"]["RED"], "red");
         assert_eq!(constants["windows"]["CreateType"]["POPUP"], "popup");

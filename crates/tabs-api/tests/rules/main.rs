@@ -14,4 +14,5 @@ mod navigation;
 mod pages;
 mod restored;
 mod strip;
+mod unrecorded;
 mod windows;

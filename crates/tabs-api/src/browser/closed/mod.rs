@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
+use crate::browser::event::Event;
 use crate::browser::group::Group;
 use crate::browser::tab::Tab;
 use crate::browser::window::{Bounds, WindowKind};
@@ -224,7 +225,7 @@ impl Browser {
             return Ok(());
         }
         let closed = Closed::Tab(Box::new(self.closed_tab(id)?));
-        self.closed_tabs.push(self.now, closed);
+        self.remember(closed);
         Ok(())
     }
 
@@ -251,9 +252,13 @@ impl Browser {
             tab.was_active = active == Some(index);
         }
         let window = ClosedWindow { session, id, kind, closed_with_tab, bounds, tabs };
-        let closed = Closed::Window(window);
-        self.closed_tabs.push(self.now, closed);
+        self.remember(Closed::Window(window));
         Ok(())
+    }
+
+    fn remember(&mut self, closed: Closed) {
+        self.closed_tabs.push(self.now, closed);
+        self.emit(Event::ClosedChanged);
     }
 
     /// True if a page came to a tab.

@@ -39,6 +39,9 @@ impl Browser {
                 }
             }
         };
+        // Once as it leaves the list, and once as the browser has it no longer; both are heard behind what came back.
+        self.emit(Event::ClosedChanged);
+        self.emit(Event::ClosedChanged);
         Ok((restored, at))
     }
 

@@ -113,6 +113,7 @@ impl Browser {
     }
 
     fn drop_window(&mut self, window: WindowId) {
+        let Some(kind) = self.strips.window(window).map(|window| window.kind) else { return };
         self.strips.remove_window(window);
         if !self.strips.windows().any(|window| window.incognito) {
             self.zoom_levels.end_incognito();
@@ -124,9 +125,9 @@ impl Browser {
         let next = self.focus.remove(window, is_seen);
         // The one behind it is in front before it is gone.
         next.into_iter().for_each(|next| self.load_discarded(next));
-        self.emit(Event::WindowRemoved(window.0));
+        self.emit(Event::WindowRemoved { window: window.0, kind });
         if let Some(next) = next {
-            self.emit(Event::WindowFocused(next.0));
+            self.emit_focused(Some(next));
             self.show_in_front(next);
         } else if let Some(front) = self.focus.front().filter(|_| was_in_front) {
             self.show_in_front(front);

@@ -4,6 +4,7 @@ use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::{Bounds, Screen, Window, WindowKind};
 use crate::error::Error;
+use crate::extension::permission::Access;
 use crate::id::WindowId;
 
 /// The place of a window, as far as a call names it.
@@ -141,7 +142,7 @@ impl Browser {
         if is_asked && !self.screen.shows(place) { Err(Error::OffScreen) } else { Ok(()) }
     }
 
-    /// Changes the place of a window.
+    /// Changes the place of a window, and tells so where it is to be seen at another one.
     pub(crate) fn place_window(
         &mut self,
         id: WindowId,
@@ -159,6 +160,11 @@ impl Browser {
             window.bounds = restored;
         }
         self.dirty.note_window(id);
+        let window = self.window(id)?;
+        if self.place_now(window) != place {
+            let view = self.window_view(window, false, &Access::Full);
+            self.emit(Event::WindowPlaced(view));
+        }
         Ok(())
     }
 

@@ -61,7 +61,8 @@ impl LogEvent {
         };
         let (known, event) = audience.told(&subscriber.extension, subscriber.part, event)?;
         let (name, access) = (event.name(), Access::Of(known));
-        Some(written(&EventFrame { kind: "event", name, args: event.shown(&access), seq }))
+        let (args, window_type) = (event.shown(&access), event.window_type());
+        Some(written(&EventFrame { kind: "event", name, args, window_type, seq }))
     }
 
     fn bytes(&self) -> usize {

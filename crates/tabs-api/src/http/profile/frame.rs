@@ -17,6 +17,9 @@ pub(super) struct EventFrame<'e> {
     pub(super) kind: &'static str,
     pub(super) name: &'static str,
     pub(super) args: ShownEvent<'e>,
+    /// For clients whose listeners say which types of windows they hear of.
+    #[serde(rename = "windowType", skip_serializing_if = "Option::is_none")]
+    pub(super) window_type: Option<&'static str>,
     pub(super) seq: u64,
 }
 
