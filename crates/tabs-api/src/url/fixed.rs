@@ -263,6 +263,7 @@ mod tests {
             ("http://xn--a%20b.test/", "http://xn--a%20b.test/"),
             ("http://..xn--a.test../", "http://xn--a.test./"),
             ("wss://xn--a.test/x", "wss://xn--a.test/x"),
+            ("http://xn--a.test\\x", "http://xn--a.test/x"),
             ("chrome://xn--a/", "chrome://xn--a/"),
             ("http://u'u@a.test/x|y", "http://u%27u@a.test/x%7Cy"),
         ] {

@@ -12,11 +12,12 @@ pub(super) fn with_plain_host(text: &str) -> Option<String> {
     // What the URL standard leaves out before it reads.
     let text = text.trim_matches(|letter| letter <= ' ').replace(['\t', '\n', '\r'], "");
     let (scheme, rest) = text.split_once("://")?;
-    let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (authority, tail) = rest.split_at(rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len()));
     let (user, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
     let (host, port) = host.split_at(host.find(':').unwrap_or(host.len()));
     if !["http", "https", "ws", "wss", "ftp", "chrome"].contains(&&*scheme.to_ascii_lowercase())
-        || host.starts_with([' ', '%'])
+        || host.starts_with(' ')
+        || host.starts_with("%20")
     {
         return None;
     }
