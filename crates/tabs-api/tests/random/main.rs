@@ -230,12 +230,14 @@ impl World {
         let browser = self.session.browser();
         for (id, permissions, hosts, is_let) in LISTENERS {
             let extension = browser.extension(id).unwrap();
-            if event.name().starts_with("tabGroups.") && !permissions.contains(&"tabGroups") {
+            let space = event.name().split('.').next().unwrap_or_default();
+            let is_permitted =
+                !["tabGroups", "sessions"].contains(&space) || permissions.contains(&space);
+            if !is_permitted {
                 assert!(!browser.tells(extension, event), "{} needs a permission", event.name());
             }
             if !browser.tells(extension, event) {
-                let is_of_group = event.name().starts_with("tabGroups.");
-                assert!(is_of_group || !is_let, "{} {full} is told to {id}", event.name());
+                assert!(!is_permitted || !is_let, "{} {full} is told to {id}", event.name());
                 continue;
             }
             let shown = json!(event.shown(&Access::Of(extension)));
