@@ -502,6 +502,7 @@ async fn web_pages_get_nowhere_on_control_paths() {
         ("Host: evil.example\r\n", 403),
         ("Host: localhost\r\nOrigin: http://evil.example\r\n", 403),
         ("Host: localhost\r\nOrigin: null\r\n", 403),
+        ("Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil.example\r\n", 403),
         ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", 403),
     ] {
         let text = control("GET", "/_ops/requests", fields, "");
@@ -539,6 +540,28 @@ async fn faults_are_injected_seen_and_taken_back() {
     let metrics = exchange(&server, &control("GET", "/_ops/metrics", host, "")).await;
     let counted = r#"http_requests_total{operation="probe",status="200"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");
+    assert!(
+        metrics.contains("content-type: text/plain; version=0.0.4; charset=utf-8"),
+        "{metrics}"
+    );
+    let accept = "Host: localhost\r\nAccept: application/openmetrics-text;version=1.0.0\r\n";
+    let metrics = exchange(&server, &control("GET", "/_ops/metrics", accept, "")).await;
+    let kind = "content-type: application/openmetrics-text; version=1.0.0; charset=utf-8";
+    assert!(metrics.contains(kind) && metrics.ends_with("# EOF\n"), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_delay_of_a_fault() {
+    let (server, _) = start(Config::default()).await;
+    let fault = r#"{"path": "/x", "delayMs": 600000}"#;
+    let text = control("POST", "/_ops/faults", "Host: localhost\r\n", fault);
+    assert_eq!(status(&exchange(&server, &text).await), 200);
+    let mut delayed = TcpStream::connect(server.address).await.unwrap();
+    delayed.write_all(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let running = || control("GET", "/_ops/metrics", "Host: localhost\r\n", "");
+    while !exchange(&server, &running()).await.contains("http_requests_running 2") {}
+    let report = tokio::time::timeout(PATIENCE, server.stop()).await.unwrap().unwrap();
+    assert!(report.drained);
 }
 
 #[tokio::test]

@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
 use serde_json::json;
 use subtle::ConstantTimeEq;
 
+use super::Metrics;
+use super::exposition::Exposition;
 use super::faults::Fault;
 use super::live;
 use super::page::served::is_page;
@@ -79,7 +81,8 @@ impl<S: HostedService> ControlRequest<'_, S> {
         let own = |origin: &str| {
             origin.split_once("://").is_some_and(|(_, host)| host.eq_ignore_ascii_case(self.name))
         };
-        if text(header::ORIGIN).is_some_and(|origin| !own(origin)) {
+        let mut origins = request.headers().get_all(header::ORIGIN).into_iter();
+        if !origins.all(|origin| origin.to_str().is_ok_and(own)) {
             return Err(Refusal::ForeignOrigin);
         }
         let site =
@@ -117,7 +120,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
                 None => text(StatusCode::OK, "ready\n"),
                 Some(reason) => text(StatusCode::SERVICE_UNAVAILABLE, reason),
             }),
-            ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, server.metrics.text())),
+            ("/_ops/metrics", &Method::GET) => Ok(metrics(&server.metrics, request.headers())),
             ("/_ops/requests", &Method::GET) => self.requests(request.uri().query()),
             ("/_ops/requests/live", &Method::GET) => {
                 Ok(live::reply(&server.request_log, &server.stopping, request.headers()))
@@ -315,6 +318,16 @@ fn text(status: StatusCode, body: impl Into<Bytes>) -> Response<ReplyBody> {
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The page of metrics, in the form that the request wants.
+fn metrics(metrics: &Metrics, headers: &HeaderMap) -> Response<ReplyBody> {
+    let form = Exposition::wanted(headers);
+    let mut response = text(StatusCode::OK, form.of(metrics.text()));
+    let kind = HeaderValue::from_static(form.content_type());
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 

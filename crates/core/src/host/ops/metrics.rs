@@ -1,4 +1,4 @@
-//! Counters by operation and status, in the Prometheus text form.
+//! Counters by operation and status, as OpenMetrics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
@@ -144,7 +144,7 @@ impl Metrics {
         self.panics.inc();
     }
 
-    /// The text that a scraper reads.
+    /// The text that a scraper reads, as OpenMetrics.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();

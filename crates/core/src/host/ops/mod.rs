@@ -1,6 +1,7 @@
 //! The control plane under `/_ops/`: health, clock, faults, the latest requests, and metrics; and the page at `/_ui/` that shows it.
 
 pub(super) mod control;
+mod exposition;
 pub(super) mod faults;
 mod live;
 mod metrics;

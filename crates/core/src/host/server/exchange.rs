@@ -113,7 +113,11 @@ impl<S: HostedService> ServerState<S> {
         }
         let fault = self.faults.take(request.method().as_str(), request.uri().path());
         if let Some(fault) = &fault {
-            tokio::time::sleep(fault.delay()).await;
+            // A stop waits for what is answered, and nobody gains by an answer that comes late to that.
+            tokio::select! {
+                () = tokio::time::sleep(fault.delay()) => {}
+                () = self.stopping.stopped() => {}
+            }
         }
         let response = match fault.as_ref().and_then(|fault| Some((fault, fault.status?))) {
             Some((fault, status)) => {
