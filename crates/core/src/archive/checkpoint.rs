@@ -124,7 +124,7 @@ fn unnamed(
         let page = store.scan(&span, STEP)?;
         for (key, value) in &page.rows {
             for body in codec.bodies(key, value)? {
-                left.remove(&body);
+                left.remove(&body.id);
             }
         }
         match page.rows.into_iter().next_back() {

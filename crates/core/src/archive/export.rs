@@ -6,7 +6,8 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use super::line::{End, Head, Slice};
-use super::{ArchiveError, Codec, SLICE_BYTES};
+use super::named_body::described;
+use super::{ArchiveError, BodyFault, Codec, SLICE_BYTES};
 use crate::blobs::{BlobStat, Blobs};
 use crate::id::Ids;
 use crate::kv::{KeyValue, Span, rows_of_service};
@@ -19,7 +20,7 @@ const STEP: usize = 500;
 /// Memory does not grow with the store. Bodies that no row names are left out.
 ///
 /// # Errors
-/// `Text` if `out` fails, `Store`, `Blob`: a body that is missing is [`crate::blobs::BlobError::Absent`].
+/// `Text` if `out` fails, `Store`, `Blob`, `Body` for one that is missing, damaged, or not as long as its row says.
 pub fn export(
     codec: &dyn Codec,
     store: &dyn KeyValue,
@@ -71,24 +72,42 @@ impl Text<'_> {
     /// A row, and the bodies that it names.
     fn row(&mut self, blobs: &dyn Blobs, key: &[u8], value: &Bytes) -> Result<(), ArchiveError> {
         let named = self.codec.bodies(key, value)?;
-        let bodies = named.into_iter().map(|id| blobs.stat(id)).collect::<Result<Vec<_>, _>>()?;
+        let of = |id| move |fault| ArchiveError::Body { body: described(id, key), fault };
+        let bodies = named.iter().map(|body| body.stat(blobs).map_err(of(body.id)));
+        let bodies = bodies.collect::<Result<Vec<_>, _>>()?;
         let Some(line) = self.codec.line(key, value, &bodies)? else {
             return Ok(());
         };
         self.write(line)?;
         self.rows += 1;
         self.bodies += bodies.len() as u64;
-        bodies.iter().try_for_each(|body| self.body(blobs, body))
+        for body in &bodies {
+            self.body(blobs, body)?.map_err(of(body.id))?;
+        }
+        Ok(())
     }
 
-    /// The bytes of a body, in slices whose bounds depend on nothing but its length.
-    fn body(&mut self, blobs: &dyn Blobs, body: &BlobStat) -> Result<(), ArchiveError> {
+    /// The bytes of a body, in slices whose bounds depend on nothing but its length. Gives the fault of one that cannot be read.
+    fn body(
+        &mut self,
+        blobs: &dyn Blobs,
+        body: &BlobStat,
+    ) -> Result<Result<(), BodyFault>, ArchiveError> {
         if body.bytes == 0 {
-            return Ok(());
+            return Ok(Ok(()));
         }
-        let mut reader = blobs.open(body.id, 0..body.bytes)?;
-        let mut waiting = Vec::new();
-        while let Some(bytes) = reader.next().wait()? {
+        let mut reader = match blobs.open(body.id, 0..body.bytes) {
+            Ok(reader) => reader,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        let (mut waiting, mut read) = (Vec::new(), 0);
+        loop {
+            let bytes = match reader.next().wait() {
+                Ok(None) => break,
+                Ok(Some(bytes)) => bytes,
+                Err(error) => return Ok(Err(error.into())),
+            };
+            read += bytes.len() as u64;
             waiting.extend_from_slice(&bytes);
             let whole = waiting.len() - waiting.len() % SLICE_BYTES;
             for slice in waiting.get(..whole).unwrap_or_default().chunks(SLICE_BYTES) {
@@ -96,7 +115,13 @@ impl Text<'_> {
             }
             waiting.drain(..whole);
         }
-        if waiting.is_empty() { Ok(()) } else { self.slice(&waiting) }
+        if read != body.bytes {
+            return Ok(Err(BodyFault::EndsEarly(read)));
+        }
+        if !waiting.is_empty() {
+            self.slice(&waiting)?;
+        }
+        Ok(Ok(()))
     }
 
     fn slice(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {

@@ -11,17 +11,19 @@ mod export;
 mod import;
 mod line;
 mod lines;
+mod named_body;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use checkpoint::{Checkpoint, give_up};
 pub use export::export;
 pub use import::{Import, Watch};
 pub use line::End;
+pub use named_body::{BodyFault, NamedBody, check_bodies};
 
 use bytes::Bytes;
 
-use crate::blobs::{BlobError, BlobId, BlobStat, Blobs};
+use crate::blobs::{BlobError, BlobStat, Blobs};
 use crate::id::Ids;
 use crate::kv::{KeyValue, StoreError};
 
@@ -78,7 +80,7 @@ pub trait Codec: Sync {
     ///
     /// # Errors
     /// `Corrupt` for a row that is not what its table holds.
-    fn bodies(&self, key: &[u8], value: &Bytes) -> Result<Vec<BlobId>, StoreError>;
+    fn bodies(&self, key: &[u8], value: &Bytes) -> Result<Vec<NamedBody>, StoreError>;
 
     /// A stored row as a line without its end; `None` for one that is left out, whose bodies are left out with it.
     ///
@@ -130,4 +132,12 @@ pub enum ArchiveError {
     /// The bodies cannot be read or written.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// A body is not what its row names.
+    #[error("{body}: {fault}")]
+    Body {
+        /// The body, and its row.
+        body: String,
+        /// The fault.
+        fault: BodyFault,
+    },
 }

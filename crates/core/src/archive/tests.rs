@@ -2,13 +2,21 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::blobs::MemoryBlobs;
+use crate::blobs::{BlobId, MemoryBlobs};
 use crate::id::SeededIds;
 use crate::kv::{Loader, Memory, Span};
 use crate::time::Timestamp;
 
-/// Rows of a store whose values are lists of names of bodies, and text before them.
-struct Plain;
+/// Rows of a store whose values are lists of names of bodies, each with its length.
+pub(crate) struct Plain;
+
+/// Bytes of a name and a length.
+const NAMED_BYTES: usize = BlobId::BYTES + 8;
+
+/// A body in the value of a row.
+pub(crate) fn named(stat: &BlobStat) -> Vec<u8> {
+    [&stat.id.0[..], &stat.bytes.to_be_bytes()].concat()
+}
 
 static FORMAT: Format = Format {
     name: "plain",
@@ -24,9 +32,12 @@ impl Codec for Plain {
         &FORMAT
     }
 
-    fn bodies(&self, _key: &[u8], value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
-        let names = value.chunks_exact(BlobId::BYTES);
-        Ok(names.map(|name| BlobId(name.try_into().unwrap())).collect())
+    fn bodies(&self, _key: &[u8], value: &Bytes) -> Result<Vec<NamedBody>, StoreError> {
+        let names = value.chunks_exact(NAMED_BYTES).map(|named| {
+            let (name, bytes) = named.split_first_chunk().unwrap();
+            NamedBody::of(BlobId(*name), u64::from_be_bytes(bytes.try_into().unwrap()))
+        });
+        Ok(names.collect())
     }
 
     fn line(
@@ -47,7 +58,7 @@ impl Codec for Plain {
     }
 
     fn stored(&self, _row: &Row, bodies: &[BlobStat]) -> Bytes {
-        bodies.iter().flat_map(|stat| stat.id.0).collect()
+        bodies.iter().flat_map(named).collect()
     }
 }
 
@@ -66,11 +77,11 @@ impl Stores {
         let stores = Self::new(1);
         let mut loader = Loader::new(&stores.kv, &mut SeededIds::from_number(2));
         for (number, lengths) in rows.iter().enumerate() {
-            let name = |length: &usize| {
+            let kept = |length: &usize| {
                 let body = vec![u8::try_from(number % 251).unwrap(); *length];
-                stores.blobs.put_small(Timestamp::EPOCH, body.into()).wait().unwrap().id.0
+                named(&stores.blobs.put_small(Timestamp::EPOCH, body.into()).wait().unwrap())
             };
-            let value: Bytes = lengths.iter().flat_map(name).collect();
+            let value: Bytes = lengths.iter().flat_map(kept).collect();
             let key = u32::try_from(number + 1).unwrap().to_be_bytes();
             loader.put(Bytes::copy_from_slice(&key), value).unwrap();
         }
@@ -219,6 +230,35 @@ fn a_store_that_is_not_empty_is_not_written_over() {
     let mut witness = Witness { step_bytes: 1, saved: None };
     let error = stores.import(&text, &mut witness).unwrap_err().to_string();
     assert!(error.contains("not empty"), "{error}");
+}
+
+#[test]
+fn an_export_ends_at_the_first_body_that_is_not_what_its_row_names_and_a_check_tells_of_each() {
+    let stores = Stores::of(&[vec![3, 70_000], vec![5]]);
+    let faults = |stores: &Stores| {
+        let mut faults = Vec::new();
+        check_bodies(&Plain, &stores.kv, &stores.blobs, &mut |fault| faults.push(fault)).unwrap();
+        faults
+    };
+    assert_eq!(faults(&stores), Vec::<String>::new());
+    let mut loader = Loader::new(&stores.kv, &mut SeededIds::from_number(7));
+    let longer = stores.blobs.put_small(Timestamp::EPOCH, "a body".into()).wait().unwrap();
+    loader.put("\x01key".into(), named(&BlobStat { bytes: 7, ..longer }).into()).unwrap();
+    loader.finish().unwrap();
+    let body = hex::encode(longer.id.0);
+    let told = format!("the body {body} of the row \\x01key: it has 6 bytes, and its row says 7");
+    assert_eq!(faults(&stores), [told.clone()]);
+    let exported = |stores: &Stores| {
+        let (mut out, mut ids) = (Vec::new(), SeededIds::from_number(3));
+        export(&Plain, &stores.kv, &stores.blobs, &mut ids, &mut out, |_, _| ())
+    };
+    assert_eq!(exported(&stores).unwrap_err().to_string(), told);
+    for stat in stores.blobs.list(None, 9).unwrap() {
+        stores.blobs.delete(stat.id).wait().unwrap();
+    }
+    let gone = faults(&stores);
+    assert!(gone.len() == 4 && gone.iter().all(|fault| fault.ends_with("it is gone")), "{gone:?}");
+    assert!(exported(&stores).unwrap_err().to_string().ends_with("it is gone"));
 }
 
 #[test]

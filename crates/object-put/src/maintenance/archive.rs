@@ -9,13 +9,14 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use triptych_core::archive::{Codec, Format, Row};
+use triptych_core::archive::{Codec, Format, NamedBody, Row};
 use triptych_core::blobs::{BlobId, BlobStat};
 use triptych_core::kv::{Span, StoreError, with_checksum, without_checksum};
 
-use crate::store::part_list::Parts;
+use crate::body::encryption::encrypted_size;
+use crate::store::part_list::{Part, Parts};
 use crate::store::tables::{CURRENT, GARBAGE, NONCURRENT, PARTS, UPLOAD_PARTS};
-use crate::store::version::ObjectVersion;
+use crate::store::version::{ObjectData, ObjectVersion};
 
 /// The form of the archives. A line is a value in base64 at most, with its key and the names of 500 bodies.
 static FORMAT: Format = Format {
@@ -36,7 +37,7 @@ impl Codec for RowCodec {
         &FORMAT
     }
 
-    fn bodies(&self, key: &[u8], value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
+    fn bodies(&self, key: &[u8], value: &Bytes) -> Result<Vec<NamedBody>, StoreError> {
         blobs_of_row(key, value)
     }
 
@@ -83,7 +84,7 @@ impl Codec for RowCodec {
         let value = Bytes::from([&[line.format], &*rest].concat());
         let named = blobs_of_row(&key, &value)
             .map_err(|_| "the value is not what its table holds".to_owned())?;
-        if !line.bodies.iter().map(|body| body.blob).eq(named) {
+        if !line.bodies.iter().map(|body| body.blob).eq(named.iter().map(|body| body.id)) {
             return Err("the bodies that follow are not those that the row names".to_owned());
         }
         let bodies = line.bodies.iter().map(|body| body.bytes).collect();
@@ -93,7 +94,8 @@ impl Codec for RowCodec {
     fn stored(&self, row: &Row, bodies: &[BlobStat]) -> Bytes {
         // The row was read with these names.
         let old = blobs_of_row(&row.key, &row.value).unwrap_or_default();
-        let names: Vec<_> = old.into_iter().zip(bodies.iter().map(|stat| stat.id)).collect();
+        let names: Vec<_> =
+            old.iter().map(|body| body.id).zip(bodies.iter().map(|stat| stat.id)).collect();
         let value = if names.is_empty() { row.value.clone() } else { renamed(&row.value, &names) };
         with_checksum(&row.key, &value)
     }
@@ -137,11 +139,17 @@ fn is_of(key: &[u8], span: &Span) -> bool {
 
 /// The bodies that a row names. Every table whose records name bodies has its arm here, as in
 /// [`referenced_blobs`](crate::maintenance::garbage::referenced_blobs).
-fn blobs_of_row(key: &[u8], value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
-    let of_version = |version: &ObjectVersion| match version.data.as_deref().map(|data| &data.parts)
-    {
-        Some(Parts::One(part)) => vec![part.blob],
-        Some(Parts::Chunks { .. }) | None => Vec::new(),
+fn blobs_of_row(key: &[u8], value: &Bytes) -> Result<Vec<NamedBody>, StoreError> {
+    let of_version = |version: &ObjectVersion| match version.data.as_deref() {
+        Some(ObjectData { parts: Parts::One(part), encryption, .. }) => {
+            vec![NamedBody::of(part.blob, encrypted_size(part.bytes, encryption.layers()))]
+        }
+        Some(ObjectData { parts: Parts::Chunks { .. }, .. }) | None => Vec::new(),
+    };
+    // The row of the object or of the upload says in how many layers its parts are encrypted.
+    let of_part = |part: &Part| NamedBody {
+        id: part.blob,
+        lengths: [1, 2].map(|layers| encrypted_size(part.bytes, layers)),
     };
     if is_of(key, &CURRENT.span(&())) {
         return CURRENT.decode(key, value).map(|version| of_version(&version));
@@ -152,10 +160,10 @@ fn blobs_of_row(key: &[u8], value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
     if is_of(key, &PARTS.span(&())) {
         return PARTS
             .decode(key, value)
-            .map(|chunk| chunk.0.iter().map(|listed| listed.part.blob).collect());
+            .map(|chunk| chunk.0.iter().map(|listed| of_part(&listed.part)).collect());
     }
     if is_of(key, &UPLOAD_PARTS.span(&())) {
-        return UPLOAD_PARTS.decode(key, value).map(|part| vec![part.listed.part.blob]);
+        return UPLOAD_PARTS.decode(key, value).map(|part| vec![of_part(&part.listed.part)]);
     }
     Ok(Vec::new())
 }

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use triptych_core::archive::{Codec, Format, Row};
-use triptych_core::blobs::{BlobId, BlobStat};
+use triptych_core::archive::{Codec, Format, NamedBody, Row};
+use triptych_core::blobs::BlobStat;
 use triptych_core::kv::StoreError;
 
 /// The form of the archives. A line is the longest value at most, in base64, with room for its key.
@@ -39,7 +39,7 @@ impl Codec for RowCodec {
         &FORMAT
     }
 
-    fn bodies(&self, _key: &[u8], _value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
+    fn bodies(&self, _key: &[u8], _value: &Bytes) -> Result<Vec<NamedBody>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -1,8 +1,8 @@
 //! The rows of a store as lines of an archive. Two stores of the same content give the same bytes, whatever their blobs are called.
 
 use bytes::Bytes;
-use triptych_core::archive::{ArchiveError, Codec, Format, Row};
-use triptych_core::blobs::{BlobId, BlobStat, Blobs};
+use triptych_core::archive::{ArchiveError, Codec, Format, NamedBody, Row};
+use triptych_core::blobs::{BlobStat, Blobs};
 use triptych_core::id::Ids;
 use triptych_core::kv::{KeyValue, Record as _, StoreError};
 
@@ -42,13 +42,13 @@ impl Codec for RowCodec {
         Ok(())
     }
 
-    fn bodies(&self, key: &[u8], value: &Bytes) -> Result<Vec<BlobId>, StoreError> {
+    fn bodies(&self, key: &[u8], value: &Bytes) -> Result<Vec<NamedBody>, StoreError> {
         if table(key)?.form != Form::Body {
             return Ok(Vec::new());
         }
         let format = value.first().copied().ok_or_else(corrupt)?;
         let piece = Piece::decode(format, value.slice(1..)).ok_or_else(corrupt)?;
-        Ok(vec![piece.blob])
+        Ok(vec![NamedBody::of(piece.blob, piece.bytes)])
     }
 
     fn line(
