@@ -153,7 +153,7 @@ pub trait Disk: Send + Sync {
     /// As the operating system.
     fn lock(&self, path: &Path) -> io::Result<Option<DiskLock>> {
         let mut options = OpenOptions::new();
-        let file = options.create(true).truncate(false).write(true).open(path)?;
+        let file = private(options.create(true).truncate(false).write(true)).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(DiskLock::new(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -249,17 +249,67 @@ fn is_not_ours(error: &io::Error) -> bool {
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | InvalidInput | Unsupported)
 }
 
+/// The mode of directories that are made: what they hold is for their owner alone, secrets of accounts among it.
+const DIRECTORY_MODE: u32 = 0o700;
+/// The mode of files that are made.
+const FILE_MODE: u32 = 0o600;
+
+/// Makes a directory and those above it that are missing, for their owner alone.
+///
+/// # Errors
+/// As the operating system.
+#[cfg(all(feature = "host", feature = "sled"))]
+pub(crate) fn make_private_directories(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), DIRECTORY_MODE).create(path)
+}
+
+/// Copies what a file or a link to one holds into a new file that only its owner can read.
+///
+/// # Errors
+/// As the operating system, with the path that it is about.
+#[cfg(all(feature = "host", feature = "sled"))]
+pub(crate) fn copy_privately<'p>(
+    from: &'p Path,
+    to: &'p Path,
+) -> Result<(), (&'p Path, io::Error)> {
+    let mut source = File::open(from).map_err(|error| (from, error))?;
+    let mut options = OpenOptions::new();
+    let options = private(options.write(true).create(true).truncate(true));
+    let mut target = options.open(to).map_err(|error| (to, error))?;
+    io::copy(&mut source, &mut target).map_err(|error| match is_of_writing(&error) {
+        true => (to, error),
+        false => (from, error),
+    })?;
+    target.sync_all().map_err(|error| (to, error))
+}
+
+/// Returns whether an error of a copy can be one of the disk that is written to alone.
+#[cfg(all(feature = "host", feature = "sled"))]
+fn is_of_writing(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem)
+}
+
+/// Has a file that is made be one that only its owner can read.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, FILE_MODE)
+}
+
 /// The operating system's disk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDisk;
 
 impl Disk for SystemDisk {
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        std::fs::create_dir(path)
+        std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), DIRECTORY_MODE)
+            .create(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+        let mut options = OpenOptions::new();
+        let options = private(options.read(true).write(true).create_new(true));
+        Ok(Arc::new(options.open(path)?))
     }
 
     #[cfg(target_os = "linux")]
@@ -448,6 +498,25 @@ mod tests {
         // A directory opens as a file does, and cannot be read.
         let folder: Arc<dyn DiskFile> = Arc::new(File::open(directory.path()).unwrap());
         assert_eq!(folder.read_through().unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn what_is_made_only_its_owner_can_read_and_what_is_there_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let own = directory.path().join("own");
+        std::fs::create_dir(&own).unwrap();
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let made = own.join("made/within");
+        SystemDisk.make_directory(&made).unwrap();
+        let files = ["file", "large", "lock"].map(|name| made.join(name));
+        let [file, large, lock] = &files;
+        SystemDisk.create(file).unwrap();
+        SystemDisk.create_large(large).unwrap();
+        SystemDisk.lock(lock).unwrap();
+        assert_eq!((mode(&own), mode(&made), mode(&own.join("made"))), (0o755, 0o700, 0o700));
+        assert_eq!(files.each_ref().map(|path| mode(path)), [0o600; 3]);
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! A data directory made of a backup.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::BackupError;
 use super::manifest::{FILE, Manifest, damaged};
 use super::take::{newest, sync_directory};
-use crate::disk::{Disk as _, SystemDisk};
+use crate::disk::{Disk as _, SystemDisk, copy_privately, make_private_directories};
 use crate::kv::cut_log;
 use crate::time::Timestamp;
 
@@ -58,7 +57,7 @@ impl Found {
         SystemDisk.make_directory(data).map_err(BackupError::at(data))?;
         for folder in &self.manifest.folders {
             let folder = data.join(folder);
-            fs::create_dir_all(&folder).map_err(BackupError::at(&folder))?;
+            make_private_directories(&folder).map_err(BackupError::at(&folder))?;
         }
         for file in &self.manifest.files {
             self.copy(&file.path, data)?;
@@ -78,11 +77,9 @@ impl Found {
     /// A copy and never a link: what is restored is written to.
     fn copy(&self, path: &Path, data: &Path) -> Result<(), BackupError> {
         let to = data.join(path);
-        let failed = BackupError::at(&to);
         if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder).map_err(&failed)?;
+            make_private_directories(folder).map_err(BackupError::at(&to))?;
         }
-        fs::copy(self.path.join(path), &to).map_err(&failed)?;
-        File::open(&to).and_then(|file| file.sync_all()).map_err(&failed)
+        copy_privately(&self.path.join(path), &to).map_err(|(at, error)| BackupError::at(at)(error))
     }
 }

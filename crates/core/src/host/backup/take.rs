@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::manifest::{FILE, Manifest, ManifestFile, sum_of};
 use super::{BackupError, EXPORTING};
 use crate::blobs::{Directory, KNOWN_PACKS, LARGE};
+use crate::disk::{Disk as _, SystemDisk, copy_privately, make_private_directories, private};
 use crate::kv::{Sled, Version, end_copied_log};
 use crate::time::Timestamp;
 
@@ -64,7 +65,7 @@ impl Source {
         let kv = self.kv.upgrade().ok_or(BackupError::InMemory)?;
         // A service that has no bodies lets go of them.
         let blobs = self.blobs.upgrade();
-        fs::create_dir_all(to).map_err(BackupError::at(to))?;
+        make_private_directories(to).map_err(BackupError::at(to))?;
         let before = newest(to)?;
         let path = to.join(name_after(before.as_deref(), now));
         let unfinished = path.with_extension(UNFINISHED);
@@ -121,7 +122,8 @@ impl Taken {
     /// As it is told to who asked.
     pub(in crate::host) fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
-            "path": self.path,
+            // A path need not be UTF-8.
+            "path": self.path.to_string_lossy(),
             "files": self.files,
             "bytes": self.bytes,
             "copiedBytes": self.copied_bytes,
@@ -215,7 +217,7 @@ impl<'c> Copy<'c> {
         before: Option<(Manifest, PathBuf)>,
         manifest: Manifest,
     ) -> Result<Self, BackupError> {
-        fs::create_dir(to).map_err(BackupError::at(to))?;
+        SystemDisk.create_directory(to).map_err(BackupError::at(to))?;
         let (known, at_least) = (HashMap::new(), Version::ABSENT);
         Ok(Self {
             from,
@@ -241,7 +243,7 @@ impl<'c> Copy<'c> {
         for entry in entries {
             let entry = entry.map_err(BackupError::at(&path))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if entry.file_type().is_ok_and(|kind| kind.is_file()) && !is_left_out(folder, &name) {
+            if !is_left_out(folder, &name) && is_file(&entry)? {
                 names.push(name);
             }
         }
@@ -284,26 +286,30 @@ impl<'c> Copy<'c> {
     /// Copies a file, or links it if it is `is_final`. One that is there already, and is the same file, stays.
     fn file(&mut self, path: &Path, is_final: bool) -> Result<(), BackupError> {
         let (from, to) = (self.from.join(path), self.to.join(path));
-        let failed = BackupError::at(&from);
         if is_final && is_same(&from, &to) {
             return Ok(());
         }
         if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder).map_err(BackupError::at(folder))?;
+            make_private_directories(folder).map_err(BackupError::at(folder))?;
         }
         match fs::remove_file(&to) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(BackupError::at(&to)(error));
+            }
             _ => {}
         }
-        let done = if is_final && fs::hard_link(&from, &to).is_ok() {
-            self.sum_of_link(path, &to)
+        // A link to a symbolic link would lead out of the backup.
+        let done = if is_final && !from.is_symlink() && fs::hard_link(&from, &to).is_ok() {
+            self.sum_of_link(path, &to).map_err(|error| (&*to, error))
         } else {
             self.copied(path, &from, &to)
         };
         let (bytes, crc32c) = match done {
             // It was compacted away, or deleted, since the folder was listed.
-            Err(error) if error.kind() == ErrorKind::NotFound && !from.exists() => return Ok(()),
-            done => done.map_err(failed)?,
+            Err((_, error)) if error.kind() == ErrorKind::NotFound && !from.exists() => {
+                return Ok(());
+            }
+            done => done.map_err(|(at, error)| BackupError::at(at)(error))?,
         };
         let file = ManifestFile { path: path.to_owned(), bytes, crc32c };
         match self.known.get(path).and_then(|at| self.manifest.files.get_mut(*at)) {
@@ -327,24 +333,32 @@ impl<'c> Copy<'c> {
         sum_of(to)
     }
 
-    /// Copies a file, or links that of the backup before, if it has the same bytes, and has them still.
-    fn copied(&mut self, path: &Path, from: &Path, to: &Path) -> std::io::Result<(u64, u32)> {
+    /// Copies a file, or links that of the backup before, if it has the same bytes, and has them still. A fault comes with the path that it is of.
+    fn copied<'p>(
+        &mut self,
+        path: &Path,
+        from: &'p Path,
+        to: &'p Path,
+    ) -> Result<(u64, u32), (&'p Path, std::io::Error)> {
+        let of_source = |error| (from, error);
         if let Some((manifest, before)) = &self.before
             && let Some(file) = manifest.file(path)
-            && fs::metadata(from)?.len() == file.bytes
-            && sum_of(from)? == (file.bytes, file.crc32c)
+            && fs::metadata(from).map_err(of_source)?.len() == file.bytes
+            && sum_of(from).map_err(of_source)? == (file.bytes, file.crc32c)
             && sum_of(&before.join(path)).is_ok_and(|sum| sum == (file.bytes, file.crc32c))
             && fs::hard_link(before.join(path), to).is_ok()
         {
             return Ok((file.bytes, file.crc32c));
         }
-        fs::copy(from, to)?;
+        copy_privately(from, to)?;
+        let of_target = |error| (to, error);
         if self.newest_journal.as_deref() == Some(path) {
             // It was written while it was copied.
-            end_copied_log(to, self.at_least).map_err(std::io::Error::other)?;
+            end_copied_log(to, self.at_least)
+                .map_err(|error| of_source(std::io::Error::other(error)))?;
+            File::open(to).and_then(|copy| copy.sync_all()).map_err(of_target)?;
         }
-        File::open(to)?.sync_all()?;
-        let sum = sum_of(to)?;
+        let sum = sum_of(to).map_err(of_target)?;
         self.copied_bytes += sum.0;
         Ok(sum)
     }
@@ -362,11 +376,23 @@ impl<'c> Copy<'c> {
         let failed = BackupError::at(&path);
         let text = serde_json::to_vec_pretty(&self.manifest);
         let text = text.map_err(|error| failed(error.into()))?;
-        let mut file = File::create_new(&path).map_err(&failed)?;
+        let mut options = fs::OpenOptions::new();
+        let mut file =
+            private(options.write(true).create_new(true)).open(&path).map_err(&failed)?;
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(&failed)?;
         sync_directory(self.to)?;
         let bytes = self.manifest.files.iter().map(|file| file.bytes).sum();
         Ok((self.manifest.files.len() as u64, bytes, self.copied_bytes))
+    }
+}
+
+/// Returns whether an entry is a file, or a link to one: a secret may be mounted elsewhere, and a copy without it opens nothing. A link that
+/// leads nowhere is a fault.
+fn is_file(entry: &fs::DirEntry) -> Result<bool, BackupError> {
+    let path = entry.path();
+    match (entry.file_type(), fs::metadata(&path)) {
+        (Ok(kind), _) if !kind.is_symlink() => Ok(kind.is_file()),
+        (_, led) => led.map(|led| led.is_file()).map_err(BackupError::at(&path)),
     }
 }
 

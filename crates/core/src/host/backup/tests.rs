@@ -377,3 +377,64 @@ fn a_backup_is_never_taken_into_what_it_is_a_copy_of() {
         stores.source.take(&folder.path().join(outside), now).unwrap();
     }
 }
+
+/// The folders and files below a path, each with its mode.
+fn modes(path: &Path) -> Vec<(PathBuf, u32)> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut found = Vec::new();
+    let mut left = vec![path.to_owned()];
+    while let Some(path) = left.pop() {
+        let about = std::fs::symlink_metadata(&path).unwrap();
+        if about.is_dir() {
+            left.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        found.push((path, about.permissions().mode() & 0o777));
+    }
+    found
+}
+
+#[test]
+fn only_their_owner_can_read_a_backup_and_what_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let stores = open(&data);
+    put_body(&stores, "body", 9);
+    std::fs::write(data.join("root-key"), "of the user").unwrap();
+    let (to, restored) = (folder.path().join("all/backups"), folder.path().join("restored"));
+    let taken = stores.source.take(&to, Timestamp::from_millis(1_000)).unwrap();
+    Found::verified(&taken.path, "thing").unwrap().copy_to(&restored, None).unwrap();
+    for (path, mode) in [modes(&folder.path().join("all")), modes(&restored)].concat() {
+        assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
+    }
+}
+
+#[test]
+fn a_secret_that_is_a_link_is_copied_with_what_it_leads_to_and_one_that_leads_nowhere_is_a_fault() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let stores = open(&data);
+    let secret = folder.path().join("mounted-key");
+    std::fs::write(&secret, "a key").unwrap();
+    symlink(&secret, data.join("root-key")).unwrap();
+    let to = folder.path().join("backups");
+    let taken = stores.source.take(&to, Timestamp::from_millis(1_000)).unwrap();
+    let copied = taken.path.join("root-key");
+    assert!(!copied.is_symlink());
+    assert_eq!(std::fs::read(&copied).unwrap(), b"a key");
+    Found::verified(&taken.path, "thing").unwrap();
+    std::fs::remove_file(&secret).unwrap();
+    let refused = stores.source.take(&to, Timestamp::from_millis(2_000)).unwrap_err();
+    assert!(refused.to_string().contains("root-key cannot be used"), "{refused}");
+}
+
+#[test]
+fn a_path_that_is_no_utf_8_is_told_as_well_as_text_can() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let stores = open(&folder.path().join("data"));
+    write(&stores, "key", Some(b"value".to_vec()));
+    let to = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xFF"));
+    let taken = stores.source.take(&to, Timestamp::from_millis(1_000)).unwrap();
+    assert!(taken.to_json()["path"].as_str().unwrap().contains("b\u{FFFD}"));
+}

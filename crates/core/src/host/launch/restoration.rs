@@ -18,7 +18,9 @@ pub(super) fn fill(data: &Path, found: &Found, at: Option<Timestamp>) -> Result<
     let path = data.display().to_string();
     let refused = |reason: String| BackupError::Unusable { path: path.clone(), reason };
     let failed = |error: std::io::Error| refused(error.to_string());
-    let note = json!({ "restored": found.path, "at": at.map(Timestamp::millis) }).to_string();
+    // A path that is no UTF-8 is noted with its bytes escaped.
+    let from = found.path.to_str().map_or_else(|| format!("{:?}", found.path), str::to_owned);
+    let note = json!({ "restored": from, "at": at.map(Timestamp::millis) }).to_string();
     SystemDisk.make_directory(data).map_err(failed)?;
     let is_copied = note_in(data).is_some_and(|left| left == note.as_bytes());
     if !is_copied && !is_empty_but_for_it(data).map_err(failed)? {
@@ -118,6 +120,18 @@ mod tests {
             fill(&data, &found, None).unwrap();
             assert_whole(&data);
         }
+    }
+
+    #[test]
+    fn a_backup_below_a_path_that_is_no_utf_8_is_restored_and_onto_a_fresh_disk_too() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"\xFF"));
+        let found = backup(&odd);
+        let data = folder.path().join("disk");
+        std::fs::create_dir_all(data.join("lost+found")).unwrap();
+        fill(&data, &found, None).unwrap();
+        assert_whole(&data);
     }
 
     #[test]

@@ -164,13 +164,17 @@ pub(super) fn note_in(data: &Path) -> Option<Vec<u8>> {
     fs::read(data.join(STAGING).join(NOTE)).ok()
 }
 
+/// The folder that each ext4 file system has at its root: a fresh disk that is mounted holds nothing of anybody.
+const LOST_AND_FOUND: &str = "lost+found";
+
 /// Tells whether a data directory holds nothing but what a filling left.
 ///
 /// # Errors
 /// As the disk.
 pub(super) fn is_empty_but_for_it(data: &Path) -> std::io::Result<bool> {
     for entry in fs::read_dir(data)? {
-        if entry?.file_name() != STAGING {
+        let entry = entry?;
+        if ![STAGING, LOST_AND_FOUND].iter().any(|own| entry.file_name() == *own) {
             return Ok(false);
         }
     }
