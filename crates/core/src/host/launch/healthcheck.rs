@@ -1,6 +1,6 @@
 //! Requests to the running server of the same flags, without any other program: so they work in an empty container.
 
-use std::io::{Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,20 +19,47 @@ fn address(flags: &Flags) -> SocketAddr {
     SocketAddr::new(ip, flags.port)
 }
 
-fn ask(address: SocketAddr, request: &str, wait: Option<Duration>) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, WAIT)?;
+/// Sends a request, over TLS where the flags have the server speak that, and gives the whole answer.
+fn ask(
+    flags: &Flags,
+    address: SocketAddr,
+    request: &str,
+    wait: Option<Duration>,
+) -> std::io::Result<String> {
+    let stream = TcpStream::connect_timeout(&address, WAIT)?;
     stream.set_read_timeout(wait)?;
-    stream.write_all(request.as_bytes())?;
+    stream.set_write_timeout(Some(WAIT))?;
+    #[cfg(feature = "tls")]
+    if let Some(stream) = super::tls_to_self::connect(flags, address.ip(), &stream)? {
+        return exchange(stream, request);
+    }
+    #[cfg(not(feature = "tls"))]
+    let _ = flags;
+    exchange(&stream, request)
+}
+
+fn exchange(mut stream: impl Read + Write, request: &str) -> std::io::Result<String> {
     let mut answer = Vec::new();
-    stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let read = stream
+        .write_all(request.as_bytes())
+        .and_then(|()| stream.flush())
+        .and_then(|()| stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer));
+    match read {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            let late = format!("it did not answer within {} s", WAIT.as_secs());
+            Err(Error::new(ErrorKind::TimedOut, late))
+        }
+        // A connection over TLS may end without a word.
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof || answer.is_empty() => Err(error),
+        _ => Ok(String::from_utf8_lossy(&answer).into_owned()),
+    }
 }
 
 /// Asks whether the server is ready.
 pub(super) fn run(flags: &Flags) -> ExitCode {
     let address = address(flags);
     let request = "GET /_ops/health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    match ask(address, request, Some(WAIT)) {
+    match ask(flags, address, request, Some(WAIT)) {
         Ok(answer) if answer.starts_with("HTTP/1.1 200 ") => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
@@ -53,12 +80,42 @@ pub(super) fn post(flags: &Flags, path: &str, body: &serde_json::Value) -> Resul
     let request = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
-    let reached = |error: std::io::Error| {
+    let reached = |error: Error| {
         format!(
             "the data is in use, and no service answers at {address}: {error}. Name its --listen and --port"
         )
     };
-    let answer = ask(address, &request, None).map_err(reached)?;
+    let answer = ask(flags, address, &request, None).map_err(reached)?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     if head.starts_with("HTTP/1.1 200 ") { Ok(body.to_owned()) } else { Err(body.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_accepts_and_is_silent_is_said_to_be_late() {
+        /// A stream whose reads time out as those of a socket do.
+        struct Silent;
+
+        impl Read for Silent {
+            fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+                Err(ErrorKind::WouldBlock.into())
+            }
+        }
+
+        impl Write for Silent {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let late = exchange(Silent, "request").unwrap_err();
+        assert_eq!(late.to_string(), "it did not answer within 5 s");
+    }
 }
