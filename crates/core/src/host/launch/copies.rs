@@ -8,6 +8,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::flags::{Flags, Product};
 use super::{healthcheck, restoration, storage};
+use crate::archive::{Codec, check_bodies};
 use crate::blobs::Blobs;
 use crate::host::backup::{BackupError, Found};
 use crate::time::{Clock as _, SystemClock, Timestamp};
@@ -58,15 +59,26 @@ pub(super) fn run(product: &Product, name: &str, matches: &ArgMatches) -> Option
     let done = match name {
         "backup" => backup(product, &flags, matches).map_err(|error| (1, error)),
         "restore" => restore(product, &flags, matches).map_err(|error| (1, error)),
-        "verify" => verify(product, &flags, matches),
+        "verify" => verify(product.name, None, &flags, matches),
         _ => return None,
     };
-    let said = match &done {
-        Ok(said) => said.clone(),
-        Err((_, why)) => format!("{} {name}: {why}", product.name),
+    Some(ended(product.name, name, done))
+}
+
+/// Runs `verify` of a service whose rows have a form as lines, which says what bodies they name.
+pub(super) fn run_verify(codec: &'static dyn Codec, matches: &ArgMatches) -> ExitCode {
+    let (flags, service) = (Flags::from_matches(matches), codec.format().service);
+    ended(service, "verify", verify(service, Some(codec), &flags, matches))
+}
+
+/// Says how a sub-command ended, and gives its exit code.
+fn ended(service: &str, name: &str, done: Result<String, (u8, String)>) -> ExitCode {
+    let (code, said) = match done {
+        Ok(said) => (0, said),
+        Err((code, why)) => (code, format!("{service} {name}: {why}")),
     };
     let _ = writeln!(std::io::stderr(), "{said}");
-    Some(done.map_or_else(|(code, _)| ExitCode::from(code), |_| ExitCode::SUCCESS))
+    ExitCode::from(code)
 }
 
 fn path(matches: &ArgMatches, id: &str) -> PathBuf {
@@ -79,6 +91,10 @@ fn backup(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Stri
     let stores = match storage::open(flags) {
         Ok(stores) => stores,
         Err(storage::StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
+            let to = to.to_str().ok_or_else(|| {
+                let to = to.display();
+                format!("the service that serves the data is told paths in UTF-8, and {to} is none")
+            })?;
             return healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": to }));
         }
         Err(error) => return Err(error.to_string()),
@@ -96,6 +112,12 @@ fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Str
                 .ok_or("--at takes an RFC 3339 time: 2026-11-22T16:00:00Z")?,
         ),
     };
+    if flags.blobs.is_some() || flags.store.is_some() {
+        return Err(
+            "a restore fills the directory of --data, bodies with it: leave --store and --blobs out, at the starts after it too"
+                .to_owned(),
+        );
+    }
     let failed = |error: BackupError| error.to_string();
     let data = flags.data.as_deref().ok_or(BackupError::InMemory).map_err(failed)?;
     let found = Found::verified(&path(matches, "from"), product.name).map_err(failed)?;
@@ -103,10 +125,15 @@ fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Str
     Ok(format!("{}; {} is filled from them", found.described(), data.display()))
 }
 
-/// Checks a backup, or the data directory of a stopped service.
-fn verify(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, (u8, String)> {
+/// Checks a backup, or the data directory of a stopped service; where it is known what bodies the rows name, those too.
+fn verify(
+    service: &str,
+    codec: Option<&dyn Codec>,
+    flags: &Flags,
+    matches: &ArgMatches,
+) -> Result<String, (u8, String)> {
     if matches.contains_id("backup") {
-        let found = Found::verified(&path(matches, "backup"), product.name);
+        let found = Found::verified(&path(matches, "backup"), service);
         return match found {
             Ok(found) => Ok(format!("{}: {}", found.path.display(), found.described())),
             Err(error @ BackupError::Damaged { .. }) => Err((1, error.to_string())),
@@ -132,6 +159,10 @@ fn verify(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Stri
         Err(crate::kv::StoreError::Corrupt(reason)) => return Err((1, reason)),
         Err(error) => return Err(unknown(error.to_string())),
     };
+    if let Some(codec) = codec {
+        check_bodies(codec, &*stores.kv, &*stores.blobs, &mut |fault| told(&fault))
+            .map_err(|error| unknown(error.to_string()))?;
+    }
     let bodies = verify_bodies(&*stores.blobs, &mut told).map_err(unknown)?;
     let said = format!("{rows} rows and {bodies} bodies, {faults} faults");
     if faults == 0 { Ok(said) } else { Err((1, said)) }
@@ -154,8 +185,66 @@ fn verify_bodies(
             if stat.bytes <= SUMMED_BYTES_MAX
                 && let Err(error) = blobs.read_small(stat.id, stat.bytes)
             {
-                told(&format_args!("a body of {} bytes: {error}", stat.bytes));
+                told(&format_args!("the body {}: {error}", hex::encode(stat.id.0)));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::tests::{Plain, named};
+    use crate::kv::Batch;
+
+    #[test]
+    fn verify_names_a_large_body_that_is_cut_off_or_gone_and_a_pack_that_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let product =
+            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let command = augment(super::super::flags::augment(Command::new("thing"), &product));
+        let data = folder.path().to_str().unwrap();
+        let matches = command.get_matches_from(["thing", "verify", "--data", data]);
+        let matches = matches.subcommand_matches("verify").unwrap();
+        let flags = Flags::from_matches(matches);
+        let stores = storage::open(&flags).unwrap();
+        let put = |bytes: usize| {
+            let body = vec![7; bytes].into();
+            let stat = stores.blobs.put_small(Timestamp::EPOCH, body).wait().unwrap();
+            let writes = vec![(vec![1, bytes.to_le_bytes()[0]].into(), Some(named(&stat).into()))];
+            stores.kv.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
+            stat
+        };
+        let (large, _) = (put(600_000), put(5_000));
+        drop(stores);
+        let verified = || verify("plain", Some(&Plain), &flags, matches);
+        assert_eq!(verified().unwrap(), "2 rows and 2 bodies, 0 faults");
+        let file = folder.path().join("blobs/large").join(hex::encode(large.id.0));
+        std::fs::File::options().write(true).open(&file).unwrap().set_len(300_000).unwrap();
+        assert_eq!(verified(), Err((1, "2 rows and 2 bodies, 1 faults".to_owned())));
+        std::fs::remove_file(file).unwrap();
+        assert_eq!(verified(), Err((1, "2 rows and 1 bodies, 1 faults".to_owned())));
+        for entry in std::fs::read_dir(folder.path().join("blobs/packs")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|end| end == "pack") {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        std::fs::remove_file(folder.path().join("blobs/known-packs")).unwrap();
+        assert_eq!(verified(), Err((1, "2 rows and 0 bodies, 2 faults".to_owned())));
+    }
+
+    #[test]
+    fn a_restore_refuses_another_place_than_its_directory() {
+        let product =
+            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let command = augment(super::super::flags::augment(Command::new("thing"), &product));
+        for (flag, place) in [("--blobs", "bodies"), ("--store", "postgres://host/db")] {
+            let line = ["thing", "restore", "--from", "nowhere", flag, place];
+            let matches = command.clone().get_matches_from(line);
+            let matches = matches.subcommand_matches("restore").unwrap();
+            let refused = restore(&product, &Flags::from_matches(matches), matches).unwrap_err();
+            assert!(refused.contains("leave --store and --blobs out"), "{refused}");
         }
     }
 }

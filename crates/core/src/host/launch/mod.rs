@@ -17,6 +17,7 @@ mod identity_file;
 mod log;
 mod open_files;
 mod output;
+mod output_file;
 mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
@@ -34,6 +35,8 @@ mod store_url;
 mod tls;
 #[cfg(feature = "tls")]
 mod tls_client;
+#[cfg(feature = "tls")]
+mod tls_to_self;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 mod waiting;
 
@@ -52,6 +55,7 @@ pub use self::archive::Archive;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
 pub use self::output::print;
+use self::output_file::{OutputFile, replaced_by};
 #[cfg(feature = "sled")]
 pub use self::staging_dir::StagingDir;
 use self::storage::Storage;
@@ -228,6 +232,12 @@ where
     let url =
         flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
     let mut storage = storage::begin(&flags)?;
+    if let Some((path, mode)) = flags.data.as_deref().and_then(private_file::readable_by_others) {
+        let path = path.display();
+        tracing::warn!(
+            "{path} can be read by other users of this machine (mode {mode:o}): take their rights to the data directory away (chmod -R go=)"
+        );
+    }
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let (listener, config) = match storage.shared.clone() {
         None => (listener, config),
@@ -307,6 +317,9 @@ where
     }
 }
 
+/// The ready file holds no secret: others wait for it as well.
+const READY_FILE_MODE: u32 = 0o666;
+
 /// Time that the stores have to be closed once requests are drained.
 const CLOSING_MAX: Duration = Duration::from_secs(5);
 
@@ -368,10 +381,23 @@ fn say(line: &str) {
     let _ = print(format!("{line}\n"));
 }
 
-/// A reader sees the whole file or none: it is written beside and renamed.
+/// Writes the ready file: a reader sees the whole of it or none. Whoever reads a pipe is awaited by a thread, and by no client.
 fn write_ready_file(path: &Path, product: &Product, url: &str, data: &str) -> std::io::Result<()> {
     let text = serde_json::json!({ "name": product.name, "url": url, "pid": std::process::id(), "data": data }).to_string();
-    let beside = path.with_extension("new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(beside, path)
+    let replaced = replaced_by(path)?;
+    let path = path.to_owned();
+    let write = move || {
+        let mut out = OutputFile::create(&path, READY_FILE_MODE)?;
+        out.write_all(text.as_bytes())?;
+        out.finish()
+    };
+    if replaced.is_some() {
+        return write();
+    }
+    let told = move || {
+        if let Err(error) = write() {
+            tracing::warn!("the ready file cannot be written: {error}");
+        }
+    };
+    std::thread::Builder::new().name("ready".into()).spawn(told).map(drop)
 }

@@ -1,22 +1,9 @@
 //! Files of archives.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Result, Seek as _, SeekFrom};
-use std::path::Path;
 
 use crate::archive::End;
-
-/// A new file that only its owner can read.
-pub(super) fn private(path: &Path) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)
-}
 
 /// The last line of an archive of so many bytes; `None` where the file has none, or is no file that can be read from its end. It is read
 /// from its beginning after this.

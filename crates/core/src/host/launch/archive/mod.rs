@@ -4,7 +4,7 @@ mod file;
 mod progress;
 mod served_copy;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +13,9 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 use self::progress::{Amount, Progress};
 use self::served_copy::ServedCopy;
+use super::copies;
 use super::flags::Flags;
+use super::output_file::{OutputFile, replaced_by};
 use super::staging_dir::{self, StagingDir};
 use super::storage::{self, Storage, StorageError};
 use crate::archive::{ArchiveError, Checkpoint, Codec, End, Import, Watch, export, give_up};
@@ -63,6 +65,9 @@ impl Archive {
         let work = match name {
             "export" => Self::export,
             "import" => Self::import,
+            "verify" if !matches.contains_id("backup") => {
+                return Some(copies::run_verify(self.codec, matches));
+            }
             _ => return None,
         };
         let mut flags = Flags::from_matches(matches);
@@ -91,6 +96,7 @@ impl Archive {
                 data.display()
             ));
         }
+        check_outside(data, file)?;
         match storage::open(flags) {
             Ok(stores) => self.write_out(&stores, file),
             Err(StorageError::KeyValue(OpenError::Locked { .. })) => {
@@ -115,20 +121,11 @@ impl Archive {
             let rows = write(&mut BufWriter::new(std::io::stdout().lock()))?;
             return Ok(format!("{rows} rows are written"));
         }
-        // The file is whole or not there: it is written beside, and only its owner can read it, since there are secrets in it.
-        let mut beside = file.as_os_str().to_owned();
-        beside.push(".part");
-        let beside = PathBuf::from(beside);
-        let made = file::private(&beside).map_err(|error| at_path(&beside, &error))?;
-        let outcome = write(&mut BufWriter::with_capacity(READ_BYTES, &made)).and_then(|rows| {
-            made.sync_all().map_err(|error| at_path(&beside, &error))?;
-            fs::rename(&beside, file).map_err(|error| at_path(file, &error))?;
-            Ok(rows)
-        });
-        if outcome.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        outcome.map(|rows| format!("{rows} rows are in {}{}", file.display(), self.exported))
+        // A file is whole or not there, and only its owner can read it, since there are secrets in it.
+        let mut out = OutputFile::create(file, 0o600).map_err(|error| at_path(file, &error))?;
+        let rows = write(&mut BufWriter::with_capacity(READ_BYTES, &mut out))?;
+        out.finish().map_err(|error| at_path(file, &error))?;
+        Ok(format!("{rows} rows are in {}{}", file.display(), self.exported))
     }
 
     /// Fills `data` from a file, or goes on with that.
@@ -238,6 +235,22 @@ impl std::fmt::Debug for Archive {
     }
 }
 
+/// Refuses an archive that would stand among the records or the bodies of what it is made of, or replace one of their files.
+fn check_outside(data: &Path, file: &Path) -> Result<(), String> {
+    let Some(target) = replaced_by(file).map_err(|error| at_path(file, &error))? else {
+        return Ok(());
+    };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    let stores = ["kv", "blobs"].map(|store| data.join(store).canonicalize());
+    let is_within =
+        |folder: &PathBuf| stores.iter().flatten().any(|store| folder.starts_with(store));
+    match folder.is_ok_and(|folder| is_within(&folder)) {
+        true => Err(format!("{} is in the data directory: name a file beside it", file.display())),
+        false => Ok(()),
+    }
+}
+
 fn at_path(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }
@@ -247,5 +260,31 @@ fn with_causes(error: ArchiveError) -> String {
     match std::error::Error::source(&error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_never_stands_among_the_records_and_bodies_of_its_data_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        for store in ["kv", "blobs/large"] {
+            std::fs::create_dir_all(data.join(store)).unwrap();
+        }
+        std::fs::write(data.join("kv/format"), "6").unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("data/kv/format", &link).unwrap();
+        for within in ["kv/format", "kv/new", "blobs/large/new", "kv/../blobs/new"] {
+            assert!(check_outside(&data, &data.join(within)).is_err(), "{within}");
+        }
+        assert!(check_outside(&data, &link).is_err());
+        for outside in ["data/export.jsonl", "export.jsonl", "kv"] {
+            assert_eq!(check_outside(&data, &folder.path().join(outside)), Ok(()), "{outside}");
+        }
+        assert_eq!(check_outside(&data, Path::new("/dev/null")), Ok(()));
+        assert_eq!(check_outside(&data, Path::new("-")), Ok(()));
     }
 }
