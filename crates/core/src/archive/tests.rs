@@ -247,7 +247,7 @@ fn an_export_ends_at_the_first_body_that_is_not_what_its_row_names_and_a_check_t
     loader.finish().unwrap();
     let body = hex::encode(longer.id.0);
     let told = format!("the body {body} of the row \\x01key: it has 6 bytes, and its row says 7");
-    assert_eq!(faults(&stores), [told.clone()]);
+    assert_eq!(faults(&stores), std::slice::from_ref(&told));
     let exported = |stores: &Stores| {
         let (mut out, mut ids) = (Vec::new(), SeededIds::from_number(3));
         export(&Plain, &stores.kv, &stores.blobs, &mut ids, &mut out, |_, _| ())

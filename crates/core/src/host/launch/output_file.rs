@@ -108,8 +108,7 @@ fn folder_of(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
-    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 
@@ -151,8 +150,11 @@ mod tests {
         assert!(written(&circle, "text").is_err());
     }
 
+    #[cfg(feature = "sled")]
     #[test]
     fn a_device_and_a_pipe_are_written_into_and_stay_what_they_are() {
+        use std::io::Read as _;
+        use std::os::unix::fs::FileTypeExt as _;
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(
