@@ -170,7 +170,15 @@ pub fn augment(command: Command, product: &Product) -> Command {
                 .value_name("URL")
                 .value_parser(external_url),
         )
-        .arg(number("cache", "Cache of the key-value store, in MiB", 1_024))
+        .arg(
+            value(
+                "cache",
+                "N",
+                "Cache of the key-value store, in MiB; 1 at the least",
+                value_parser!(u64).range(1..).into(),
+            )
+            .default_value("1024"),
+        )
         .arg(number(
             "record-bytes-max",
             "Longer values are kept in packs beside the records, which have to fit the cache",
@@ -434,6 +442,20 @@ mod tests {
             let refused = given(host).unwrap_err().to_string();
             assert!(refused.contains("the name of a host"), "{host}: {refused}");
         }
+    }
+
+    #[test]
+    fn a_cache_of_nothing_is_refused_by_the_flag() {
+        let given = |mebibytes: &str| {
+            let line = ["thing", "--cache", mebibytes];
+            let matches = augment(Command::new("thing"), &PRODUCT).try_get_matches_from(line);
+            matches.map(|matches| Flags::from_matches(&matches).cache_bytes)
+        };
+        assert_eq!(given("1").unwrap(), 1024 * 1024);
+        assert_eq!(given(&u64::MAX.to_string()).unwrap(), u64::MAX);
+        let refused = given("0").unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert!(refused.to_string().contains("1.."), "{refused}");
     }
 
     #[test]
