@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::flags::{Flags, Product};
+use super::storage::StorageError;
 use super::{healthcheck, restoration, storage};
 use crate::blobs::Blobs;
 use crate::host::backup::{BackupError, Found};
@@ -54,7 +55,7 @@ pub(super) fn augment(command: Command) -> Command {
 
 /// Runs the sub-command of this name; `None` if it is none of these.
 pub(super) fn run(product: &Product, name: &str, matches: &ArgMatches) -> Option<ExitCode> {
-    let flags = Flags::from_matches(matches);
+    let flags = Flags::from_matches(product, matches);
     let done = match name {
         "backup" => backup(product, &flags, matches).map_err(|error| (1, error)),
         "restore" => restore(product, &flags, matches).map_err(|error| (1, error)),
@@ -76,9 +77,12 @@ fn path(matches: &ArgMatches, id: &str) -> PathBuf {
 /// Asks the service that serves the data for a backup; where none does, the data is opened here.
 fn backup(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, String> {
     let to = std::path::absolute(path(matches, "to")).map_err(|error| error.to_string())?;
-    let stores = match storage::open(flags) {
+    if flags.data.is_none() || flags.store.is_some() {
+        return Err(BackupError::InMemory.to_string());
+    }
+    let stores = match storage::open_existing(flags) {
         Ok(stores) => stores,
-        Err(storage::StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
+        Err(StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
             return healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": to }));
         }
         Err(error) => return Err(error.to_string()),
@@ -98,8 +102,9 @@ fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Str
     };
     let failed = |error: BackupError| error.to_string();
     let data = flags.data.as_deref().ok_or(BackupError::InMemory).map_err(failed)?;
+    storage::check_service(flags).map_err(|error| error.to_string())?;
     let found = Found::verified(&path(matches, "from"), product.name).map_err(failed)?;
-    restoration::fill(data, &found, at).map_err(failed)?;
+    restoration::fill(data, product, &found, at).map_err(failed)?;
     Ok(format!("{}; {} is filled from them", found.described(), data.display()))
 }
 
@@ -116,12 +121,11 @@ fn verify(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Stri
     let unknown = |error: String| (2, error);
     let data = flags.data.as_deref().ok_or_else(|| unknown(BackupError::InMemory.to_string()))?;
     if !data.join("kv").is_dir() {
-        let data = data.display();
-        return Err(unknown(format!(
-            "{data} keeps no store: name the directory of one with --data"
-        )));
+        return Err(unknown(
+            StorageError::NoStore { path: data.display().to_string() }.to_string(),
+        ));
     }
-    let stores = storage::open(flags).map_err(|error| unknown(error.to_string()))?;
+    let stores = storage::open_existing(flags).map_err(|error| unknown(error.to_string()))?;
     let mut faults = 0_u64;
     let mut told = |fault: &dyn std::fmt::Display| {
         faults += 1;

@@ -21,6 +21,7 @@ mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
 mod secret;
+mod service_mark;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_clock;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
@@ -160,7 +161,7 @@ where
     if let Some(code) = copies::run(product, name, inner) {
         return code;
     }
-    let flags = Flags::from_matches(inner);
+    let flags = Flags::from_matches(product, inner);
     match name {
         "completions" => completions(product, command, inner),
         "healthcheck" => healthcheck::run(&flags),
@@ -219,7 +220,6 @@ where
     limits.connections_max = open_files::fitting_connections(limits.connections_max);
     let config = Config {
         limits,
-        admin_token: admin_token(&flags)?,
         base_hosts: flags.base_hosts.clone(),
         ..Config::default()
     };
@@ -228,6 +228,8 @@ where
     let url =
         flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
     let mut storage = storage::begin(&flags)?;
+    // Behind the stores, which tell whose directory it is.
+    let config = Config { admin_token: admin_token(&flags)?, ..config };
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let (listener, config) = match storage.shared.clone() {
         None => (listener, config),
