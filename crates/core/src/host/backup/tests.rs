@@ -40,6 +40,7 @@ fn open(data: &Path) -> Stores {
         directory: data.to_owned(),
         kv: Arc::downgrade(&kv),
         bodies_elsewhere: None,
+        identity: Some("own".into()),
         blobs: Arc::downgrade(&blobs),
         taking: Mutex::default(),
     };
@@ -375,5 +376,16 @@ fn a_backup_is_never_taken_into_what_it_is_a_copy_of() {
     assert!(!data.join("backups").exists() && !data.join("x").exists() && !data.join("a").exists());
     for outside in ["data-of-backups", "new/a", "data/.exporting/backup"] {
         stores.source.take(&folder.path().join(outside), now).unwrap();
+    }
+}
+
+#[test]
+fn a_copy_of_another_store_than_that_which_is_meant_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = open(&folder.path().join("data"));
+    stores.source.check_store("own").unwrap();
+    for other in ["other", ""] {
+        let refused = stores.source.check_store(other).unwrap_err();
+        assert!(refused.to_string().contains(SERVES_OTHER_DATA), "{refused}");
     }
 }

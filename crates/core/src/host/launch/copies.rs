@@ -77,13 +77,13 @@ fn path(matches: &ArgMatches, id: &str) -> PathBuf {
 /// Asks the service that serves the data for a backup; where none does, the data is opened here.
 fn backup(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, String> {
     let to = std::path::absolute(path(matches, "to")).map_err(|error| error.to_string())?;
-    if flags.data.is_none() || flags.store.is_some() {
+    let Some(data) = flags.data.as_deref().filter(|_| flags.store.is_none()) else {
         return Err(BackupError::InMemory.to_string());
-    }
+    };
     let stores = match storage::open_existing(flags) {
         Ok(stores) => stores,
         Err(StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
-            return healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": to }));
+            return healthcheck::backup(flags, data, &to);
         }
         Err(error) => return Err(error.to_string()),
     };

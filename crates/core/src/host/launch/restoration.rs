@@ -85,6 +85,7 @@ mod tests {
             directory: data,
             kv: Arc::downgrade(&kv),
             bodies_elsewhere: None,
+            identity: Some("own".into()),
             blobs: std::sync::Weak::new(),
             taking: parking_lot::Mutex::default(),
         };

@@ -10,7 +10,11 @@ use super::flags::Flags;
 use super::flags::Product;
 #[cfg(feature = "sled")]
 use super::identity::{BodySide, Sides};
+#[cfg(feature = "sled")]
+use super::identity_file;
 pub use super::secret::{random_hex, secret};
+#[cfg(feature = "sled")]
+use super::served_place::ServedPlace;
 use super::service_mark;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::shared_store::{self, SharedStore};
@@ -78,7 +82,14 @@ impl Storage {
         let (service, version) = (product.name, product.version);
         let (directory, taking) = (self.directory.clone()?, parking_lot::Mutex::new(()));
         let bodies_elsewhere = self.bodies_elsewhere.clone();
-        Some(Source { service, version, directory, bodies_elsewhere, kv, blobs, taking })
+        let identity = identity_file::of_records(&directory).ok().flatten();
+        Some(Source { service, version, directory, identity, bodies_elsewhere, kv, blobs, taking })
+    }
+
+    /// The data directory that holds the records; none if they are elsewhere.
+    pub(super) fn served_place(&self) -> Option<ServedPlace> {
+        self.engines.as_ref()?;
+        self.directory.as_deref().map(ServedPlace::of)
     }
 
     /// The records on disk, as long as the service holds them.

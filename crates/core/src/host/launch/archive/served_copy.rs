@@ -45,7 +45,7 @@ impl ServedCopy {
             "{} is served: its service is asked for a copy of this moment",
             data.display()
         );
-        healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": taken }))
+        healthcheck::backup(flags, &data, &taken)
             .map_err(|reason| format!("{} is served, and not copied: {reason}", data.display()))?;
         let found = Found::verified(&taken, service).map_err(|error| error.to_string())?;
         found.copy_to(&store, None).map_err(|error| error.to_string())?;
