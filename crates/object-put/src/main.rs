@@ -13,6 +13,7 @@ const PRODUCT: Product = Product {
     prefix: "OBJECT_PUT",
     port: 7802,
     record_bytes_max: 65_536,
+    is_row: object_put::maintenance::archive::is_row,
 };
 
 fn main() -> ExitCode {

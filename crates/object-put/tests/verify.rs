@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use object_put::body::encryption::Keyring;
 use object_put::maintenance::verify::{VerifyEvent, verify};
+use service::data_directory::open;
 use service::{NOW, World};
 use triptych_core::blobs::{Blobs, Directory};
 use triptych_core::disk::SystemDisk;
@@ -82,7 +83,7 @@ fn the_command_makes_nothing_where_there_is_no_store() {
     assert_eq!(std::fs::read_dir(&empty).unwrap().count(), 0);
     // A store whose root key is gone: records can be checked, bodies cannot be opened, and no key is made up.
     let store = directory.path().join("store");
-    std::fs::create_dir_all(store.join("kv")).unwrap();
+    drop(open(&store).unwrap());
     assert_eq!(run(&store, &[]).0, Some(0));
     let (code, text) = run(&store, &["--deep"]);
     assert_eq!(code, Some(2), "{text}");

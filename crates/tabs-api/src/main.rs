@@ -27,6 +27,7 @@ const PRODUCT: Product = Product {
     prefix: "TABS_API",
     port: 7803,
     record_bytes_max: 65_536,
+    is_row: tabs_api::store::archive::is_row,
 };
 
 /// Whole stores as files.
@@ -41,7 +42,8 @@ fn main() -> ExitCode {
     let command = launch::command(&PRODUCT, about, flags);
     let matches = command.clone().get_matches();
     let sub_command = matches.subcommand();
-    if let Some(code) = sub_command.and_then(|(name, matches)| ARCHIVE.run(name, matches)) {
+    if let Some(code) = sub_command.and_then(|(name, matches)| ARCHIVE.run(&PRODUCT, name, matches))
+    {
         return code;
     }
     launch::run(&PRODUCT, &command, &matches, make)

@@ -20,6 +20,7 @@ const PRODUCT: Product = Product {
     port: 7801,
     // Resources, what search reads of them and postings are longer: only what points at them has to fit the cache.
     record_bytes_max: 256,
+    is_row: video_api::state::archive::is_row,
 };
 
 /// Bytes of the block that [`keep_freed_memory`] frees: more than half of what a conversion of captions of 1 MiB takes.

@@ -209,6 +209,26 @@ pub trait DiskFile: Send + Sync {
     /// As the operating system.
     fn sync(&self) -> io::Result<()>;
 
+    /// Returns whether it has a name: what is written to a file that was removed is gone with whoever has it open.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn has_name(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// [`DiskFile::sync`] of a file that has to be found again by its name.
+    ///
+    /// # Errors
+    /// As the operating system; if the file was removed.
+    fn sync_named(&self) -> io::Result<()> {
+        self.sync()?;
+        match self.has_name()? {
+            true => Ok(()),
+            false => Err(io::Error::other("a file was removed while it was written")),
+        }
+    }
+
     /// Its length in bytes.
     ///
     /// # Errors
@@ -399,6 +419,11 @@ impl DiskFile for File {
         self.sync_data()
     }
 
+    fn has_name(&self) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt as _;
+        Ok(self.metadata()?.nlink() > 0)
+    }
+
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
@@ -445,6 +470,10 @@ impl DiskFile for LargeDiskFile {
 
     fn sync(&self) -> io::Result<()> {
         self.file.sync()
+    }
+
+    fn has_name(&self) -> io::Result<bool> {
+        self.file.has_name()
     }
 
     fn length(&self) -> io::Result<u64> {
@@ -517,6 +546,19 @@ mod tests {
         SystemDisk.lock(lock).unwrap();
         assert_eq!((mode(&own), mode(&made), mode(&own.join("made"))), (0o755, 0o700, 0o700));
         assert_eq!(files.each_ref().map(|path| mode(path)), [0o600; 3]);
+    }
+
+    #[test]
+    fn a_file_that_was_removed_is_not_synced_for_one_that_is_found_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, moved) = (directory.path().join("file"), directory.path().join("moved"));
+        let file = SystemDisk.create(&path).unwrap();
+        file.sync_named().unwrap();
+        std::fs::rename(&path, &moved).unwrap();
+        file.sync_named().unwrap();
+        std::fs::remove_file(&moved).unwrap();
+        file.sync().unwrap();
+        assert!(file.sync_named().unwrap_err().to_string().contains("was removed"));
     }
 
     #[test]

@@ -120,6 +120,10 @@ impl DiskFile for WatchedFile {
         self.disk.call(Call::Sync, &self.path, || self.file.sync())
     }
 
+    fn has_name(&self) -> io::Result<bool> {
+        self.file.has_name()
+    }
+
     fn length(&self) -> io::Result<u64> {
         self.disk.call(Call::Length, &self.path, || self.file.length())
     }

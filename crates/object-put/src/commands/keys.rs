@@ -66,7 +66,7 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
     let Some((action, inner)) = matches.subcommand() else {
         return ExitCode::from(2);
     };
-    let flags = Flags::from_matches(inner);
+    let flags = Flags::from_matches(&crate::PRODUCT, inner);
     let answer = match action {
         "list" => ask(&flags, "GET", ""),
         _ => ask(&flags, "POST", &body(action, inner).to_string()),

@@ -212,7 +212,7 @@ pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
         "keys" => Some(keys::run(matches)),
         // A backup is checked as that of any service.
         "verify" if !matches.contains_id("backup") => Some(verify::run(matches)),
-        name => ARCHIVE.run(name, matches),
+        name => ARCHIVE.run(&crate::PRODUCT, name, matches),
     }
 }
 

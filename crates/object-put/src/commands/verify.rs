@@ -40,15 +40,12 @@ fn say(line: &str) {
 
 /// Checks the store of `--data`, which must be there: nothing is made, neither a directory nor a key.
 fn findings(matches: &ArgMatches) -> Result<VerifyReport, String> {
-    let flags = Flags::from_matches(matches);
+    let flags = Flags::from_matches(&crate::PRODUCT, matches);
     let data = flags
         .data
         .as_deref()
         .ok_or("memory holds nothing to verify: name a directory with --data")?;
-    if !data.join("kv").is_dir() {
-        let data = data.display();
-        return Err(format!("{data} keeps no store: name the directory of one with --data"));
-    }
+    storage::check_existing(&flags).map_err(|error| error.to_string())?;
     let deep = matches.get_flag("deep");
     let has_key = data.join("root-key").is_file()
         || matches.contains_id("root-key")

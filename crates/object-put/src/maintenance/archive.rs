@@ -3,6 +3,7 @@
 //! Bodies stand there as they are stored, encrypted: whoever imports an archive needs the root keys of the store that it is from.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -11,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use triptych_core::archive::{Codec, Format, NamedBody, Row};
 use triptych_core::blobs::{BlobId, BlobStat};
-use triptych_core::kv::{Span, StoreError, with_checksum, without_checksum};
+use triptych_core::kv::{Record, Span, StoreError, with_checksum, without_checksum};
 
+use crate::auth::account::Account;
 use crate::body::encryption::encrypted_size;
+use crate::store::bucket::Bucket;
 use crate::store::part_list::{Part, Parts};
-use crate::store::tables::{CURRENT, GARBAGE, NONCURRENT, PARTS, UPLOAD_PARTS};
+use crate::store::tables::{ACCOUNTS, BUCKETS, CURRENT, GARBAGE, NONCURRENT, PARTS, UPLOAD_PARTS};
 use crate::store::version::{ObjectData, ObjectVersion};
 
 /// The form of the archives. A line is a value in base64 at most, with its key and the names of 500 bodies.
@@ -99,6 +102,36 @@ impl Codec for RowCodec {
         let value = if names.is_empty() { row.value.clone() } else { renamed(&row.value, &names) };
         with_checksum(&row.key, &value)
     }
+}
+
+/// The numbers of the tables.
+const TABLES: RangeInclusive<u8> = 1..=29;
+
+/// Tells whether a row is one that this service writes: one with its checksum, or one that the releases before wrote without.
+#[must_use]
+pub fn is_row(key: &[u8], value: &Bytes) -> bool {
+    let Some(plain) = without_checksum(key, value) else {
+        return false;
+    };
+    if !key.first().is_some_and(|table| TABLES.contains(table)) {
+        return false;
+    }
+    let is = |span: Span| is_of(key, &span);
+    plain != *value
+        || if is(BUCKETS.span(&())) {
+            decodes::<Bucket>(&plain)
+        } else if is(CURRENT.span(&())) || is(NONCURRENT.span(&())) {
+            decodes::<ObjectVersion>(&plain)
+        } else if is(ACCOUNTS.span(&())) {
+            decodes::<Account>(&plain)
+        } else {
+            true
+        }
+}
+
+/// Returns whether a row without a checksum holds such a record.
+fn decodes<V: Record>(plain: &Bytes) -> bool {
+    plain.first().is_some_and(|format| V::decode(*format, plain.slice(1..)).is_some())
 }
 
 /// A row.
@@ -192,4 +225,28 @@ fn replace(value: &mut [u8], from: &[u8], to: &[u8]) {
 fn places_of(value: &[u8], wanted: &[u8]) -> Vec<usize> {
     let windows = value.windows(wanted.len()).enumerate();
     windows.filter(|(_, window)| *window == wanted).map(|(place, _)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_other_services_are_not_taken_for_rows_of_this_one() {
+        let (key, plain) = (&b"\x18679de04\0\x01"[..], Bytes::from_static(b"\0"));
+        assert!(is_row(key, &plain));
+        let checked = with_checksum(key, &plain);
+        assert!(is_row(key, &checked));
+        assert!(!is_row(b"\x18another\0\x01", &checked));
+        let foreign = [
+            (&b"\x01demo\0\x01"[..], &b"\x01{\"id\":\"demo\",\"email\":\"demo@example.com\"}"[..]),
+            (b"\x02token", b"\x01{\"account\":\"demo\",\"scopes\":127}"),
+            (b"\x88channel", b"\x01{\"channel\":\"UCdemo\"}"),
+            (b"default/\x01", b"{\"next_id\":1000003}"),
+            (b"", b""),
+        ];
+        for (key, value) in foreign {
+            assert!(!is_row(key, &Bytes::from_static(value)), "{key:?}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ const PRODUCT: Product = Product {
     prefix: "OBJECT_PUT_TEST",
     port: 0,
     record_bytes_max: 65_536,
+    is_row: object_put::maintenance::archive::is_row,
 };
 
 /// Opens its stores.
@@ -21,7 +22,7 @@ pub fn open(data: &Path) -> Result<Storage, StorageError> {
     let command = launch::command(&PRODUCT, "", |command| command);
     let data = data.display().to_string();
     let matches = command.get_matches_from(["object-put", "--data", data.as_str()]);
-    storage::open(&Flags::from_matches(&matches))
+    storage::open(&Flags::from_matches(&PRODUCT, &matches))
 }
 
 /// A service on stores that were opened.

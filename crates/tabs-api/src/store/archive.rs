@@ -20,6 +20,11 @@ static FORMAT: Format = Format {
     pads_slices: false,
 };
 
+/// The prefixes of rows that are no browser's.
+const BESIDE: [&[u8]; 3] = [b"!profiles/", b"!aside/", b"!whole/"];
+/// The numbers of the tables of a browser.
+const TABLES: std::ops::RangeInclusive<u8> = 1..=9;
+
 /// The rows of this service as lines.
 #[derive(Debug)]
 pub struct RowCodec;
@@ -69,9 +74,42 @@ impl Codec for RowCodec {
     }
 }
 
+/// Tells whether a row is one that this service writes: one of a profile's browser, or one beside those of browsers.
+#[must_use]
+pub fn is_row(key: &[u8], _value: &Bytes) -> bool {
+    let is_beside = BESIDE.iter().any(|prefix| key.starts_with(prefix));
+    // The name of a profile, a slash, the number of a table.
+    let mut parts = key.splitn(2, |byte| *byte == b'/');
+    let is_name = |name: &[u8]| !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+    let is_named = parts.next().is_some_and(is_name);
+    let is_of_table =
+        parts.next().and_then(<[u8]>::first).is_some_and(|table| TABLES.contains(table));
+    is_beside || (is_named && is_of_table)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_other_services_are_not_taken_for_rows_of_this_one() {
+        let value = Bytes::from_static(b"{}");
+        for own in
+            [&b"default/\x01"[..], b"default/\x04\0\0\0\0\0\x0fBC", b"!profiles/default/000000"]
+        {
+            assert!(is_row(own, &value), "{own:?}");
+        }
+        for foreign in [
+            &b"\x01demo\0\x01"[..],
+            b"\x08111122223333\0\x01",
+            b"!abc\0\x01",
+            b"default/",
+            b"/\x01",
+            b"",
+        ] {
+            assert!(!is_row(foreign, &value), "{foreign:?}");
+        }
+    }
 
     #[test]
     fn a_row_comes_back_from_its_line_and_what_is_no_row_is_refused() {

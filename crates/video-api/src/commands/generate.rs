@@ -26,6 +26,7 @@ pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<St
     if plan.channels == 0 && plan.videos > 0 {
         return Err("videos need a channel: --channels 1 or more".to_owned());
     }
+    storage::check_service(flags).map_err(|error| error.to_string())?;
     let staging = StagingDir::new(data)?;
     let runs = staging.path().join("runs");
     fs::create_dir(&runs).map_err(|error| at_path(&runs, &error))?;

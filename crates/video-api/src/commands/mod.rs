@@ -102,9 +102,9 @@ pub(crate) fn translator(matches: &ArgMatches) -> Result<Option<Arc<dyn Translat
 /// Runs the sub-command of this name; `None` if it is none of these.
 pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
     if name != "generate" {
-        return ARCHIVE.run(name, matches);
+        return ARCHIVE.run(&crate::PRODUCT, name, matches);
     }
-    let mut flags = Flags::from_matches(matches);
+    let mut flags = Flags::from_matches(&crate::PRODUCT, matches);
     flags.seed = None;
     let done = match flags.data.clone() {
         None => Err("memory holds nothing: name a directory with --data".to_owned()),

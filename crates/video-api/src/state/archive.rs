@@ -76,6 +76,15 @@ impl Codec for RowCodec {
     }
 }
 
+/// Tells whether a row is one that this service writes: of a table that is known, in its form.
+#[must_use]
+pub fn is_row(key: &[u8], value: &Bytes) -> bool {
+    // No form of a row of this service has a greater number; those of others begin with text, or with the bit of a checksum.
+    let has_format = value.first().is_some_and(|format| *format < b' ');
+    let table = dump::table_of_key(key);
+    has_format && table.is_some_and(|table| dump::line(table, key, value).is_some())
+}
+
 fn table(key: &[u8]) -> Result<&'static TableEntry, StoreError> {
     dump::table_of_key(key).ok_or_else(corrupt)
 }
@@ -88,5 +97,30 @@ fn in_archive(error: MediaError) -> ArchiveError {
     match error {
         MediaError::Store(error) => error.into(),
         MediaError::Blob(error) => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_other_services_are_not_taken_for_rows_of_this_one() {
+        let own = [
+            (&b"\x04demo\0\x01"[..], &b"\x01{\"quota\":\"off\"}"[..]),
+            (b"\x17GCU3BvcnRz\0\x01", b"\x011"),
+        ];
+        for (key, value) in own {
+            assert!(is_row(key, &Bytes::from_static(value)), "{key:?}");
+        }
+        let foreign = [
+            (&b"\x01demo\0\x01"[..], &b"\x81\xb3\x2f\x36\xa2{\"id\":7}"[..]),
+            (b"\x08111122223333\0\x01", b"\x01{\"id\":\"111122223333\"}"),
+            (b"default/\x01", b"{\"next_id\":1000003}"),
+            (b"", b""),
+        ];
+        for (key, value) in foreign {
+            assert!(!is_row(key, &Bytes::from_static(value)), "{key:?}");
+        }
     }
 }

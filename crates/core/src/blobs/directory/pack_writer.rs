@@ -257,7 +257,7 @@ impl PackAppender {
             file.write_all_at(&gathered, gathered_at)?;
         }
         let preallocated = self.preallocate(active, group.len(), at)?;
-        file.sync()?;
+        file.sync_named()?;
         self.packs.note_pack(*pack)?;
         self.packs.set_preallocated(preallocated);
         self.active = Some(ActivePack { end: at, ..active.clone() });

@@ -13,6 +13,9 @@ pub(super) use self::take::Source;
 /// The directory within a data directory that holds the copy of an export: the service can write there, and what never changes again is linked.
 pub(super) const EXPORTING: &str = ".exporting";
 
+/// The words by which the answer of a service that serves other data is known.
+pub(super) const SERVES_OTHER_DATA: &str = "this service serves another data directory";
+
 /// Reasons for which a backup is not taken, not restored, or not whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BackupError {
@@ -42,6 +45,9 @@ pub(super) enum BackupError {
         /// The cause.
         reason: String,
     },
+    /// The service that was asked serves other data than those that are to be copied.
+    #[error("{SERVES_OTHER_DATA} than the one that is to be copied: it serves {0}")]
+    OtherStore(String),
     /// The directory holds no backup.
     #[error("{path} holds no backup: name a directory that backups were taken to, or one of them")]
     NoBackup {

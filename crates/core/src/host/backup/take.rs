@@ -28,6 +28,8 @@ pub(in crate::host) struct Source {
     pub(in crate::host) version: &'static str,
     /// The data directory.
     pub(in crate::host) directory: PathBuf,
+    /// The identity of its records, by which who asks for a copy knows it.
+    pub(in crate::host) identity: Option<String>,
     /// The place of the bodies, if not below the data directory.
     pub(in crate::host) bodies_elsewhere: Option<String>,
     pub(in crate::host) kv: Weak<Sled>,
@@ -82,6 +84,17 @@ impl Source {
         fs::rename(&unfinished, &path).map_err(BackupError::at(&path))?;
         sync_directory(to)?;
         Ok(Taken { path, files, bytes, copied_bytes })
+    }
+
+    /// Refuses to copy what is not the store of this identity.
+    ///
+    /// # Errors
+    /// `OtherStore`.
+    pub(in crate::host) fn check_store(&self, identity: &str) -> Result<(), BackupError> {
+        match &self.identity {
+            Some(own) if own == identity => Ok(()),
+            _ => Err(BackupError::OtherStore(self.directory.display().to_string())),
+        }
     }
 
     /// Refuses a directory of backups that is the data directory, or within it, but for the copy of an export, which is removed again.

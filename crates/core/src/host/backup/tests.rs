@@ -40,6 +40,7 @@ fn open(data: &Path) -> Stores {
         directory: data.to_owned(),
         kv: Arc::downgrade(&kv),
         bodies_elsewhere: None,
+        identity: Some("own".into()),
         blobs: Arc::downgrade(&blobs),
         taking: Mutex::default(),
     };
@@ -437,4 +438,15 @@ fn a_path_that_is_no_utf_8_is_told_as_well_as_text_can() {
     let to = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xFF"));
     let taken = stores.source.take(&to, Timestamp::from_millis(1_000)).unwrap();
     assert!(taken.to_json()["path"].as_str().unwrap().contains("b\u{FFFD}"));
+}
+
+#[test]
+fn a_copy_of_another_store_than_that_which_is_meant_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = open(&folder.path().join("data"));
+    stores.source.check_store("own").unwrap();
+    for other in ["other", ""] {
+        let refused = stores.source.check_store(other).unwrap_err();
+        assert!(refused.to_string().contains(SERVES_OTHER_DATA), "{refused}");
+    }
 }

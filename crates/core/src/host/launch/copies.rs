@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::flags::{Flags, Product};
+use super::storage::StorageError;
 use super::{healthcheck, restoration, storage};
 use crate::archive::{Codec, check_bodies};
 use crate::blobs::Blobs;
@@ -55,7 +56,7 @@ pub(super) fn augment(command: Command) -> Command {
 
 /// Runs the sub-command of this name; `None` if it is none of these.
 pub(super) fn run(product: &Product, name: &str, matches: &ArgMatches) -> Option<ExitCode> {
-    let flags = Flags::from_matches(matches);
+    let flags = Flags::from_matches(product, matches);
     let done = match name {
         "backup" => backup(product, &flags, matches).map_err(|error| (1, error)),
         "restore" => restore(product, &flags, matches).map_err(|error| (1, error)),
@@ -66,8 +67,12 @@ pub(super) fn run(product: &Product, name: &str, matches: &ArgMatches) -> Option
 }
 
 /// Runs `verify` of a service whose rows have a form as lines, which says what bodies they name.
-pub(super) fn run_verify(codec: &'static dyn Codec, matches: &ArgMatches) -> ExitCode {
-    let (flags, service) = (Flags::from_matches(matches), codec.format().service);
+pub(super) fn run_verify(
+    product: &Product,
+    codec: &'static dyn Codec,
+    matches: &ArgMatches,
+) -> ExitCode {
+    let (flags, service) = (Flags::from_matches(product, matches), codec.format().service);
     ended(service, "verify", verify(service, Some(codec), &flags, matches))
 }
 
@@ -88,14 +93,13 @@ fn path(matches: &ArgMatches, id: &str) -> PathBuf {
 /// Asks the service that serves the data for a backup; where none does, the data is opened here.
 fn backup(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, String> {
     let to = std::path::absolute(path(matches, "to")).map_err(|error| error.to_string())?;
-    let stores = match storage::open(flags) {
+    let Some(data) = flags.data.as_deref().filter(|_| flags.store.is_none()) else {
+        return Err(BackupError::InMemory.to_string());
+    };
+    let stores = match storage::open_existing(flags) {
         Ok(stores) => stores,
-        Err(storage::StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
-            let to = to.to_str().ok_or_else(|| {
-                let to = to.display();
-                format!("the service that serves the data is told paths in UTF-8, and {to} is none")
-            })?;
-            return healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": to }));
+        Err(StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
+            return healthcheck::backup(flags, data, &to);
         }
         Err(error) => return Err(error.to_string()),
     };
@@ -120,8 +124,9 @@ fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<Str
     }
     let failed = |error: BackupError| error.to_string();
     let data = flags.data.as_deref().ok_or(BackupError::InMemory).map_err(failed)?;
+    storage::check_service(flags).map_err(|error| error.to_string())?;
     let found = Found::verified(&path(matches, "from"), product.name).map_err(failed)?;
-    restoration::fill(data, &found, at).map_err(failed)?;
+    restoration::fill(data, product, &found, at).map_err(failed)?;
     Ok(format!("{}; {} is filled from them", found.described(), data.display()))
 }
 
@@ -143,12 +148,11 @@ fn verify(
     let unknown = |error: String| (2, error);
     let data = flags.data.as_deref().ok_or_else(|| unknown(BackupError::InMemory.to_string()))?;
     if !data.join("kv").is_dir() {
-        let data = data.display();
-        return Err(unknown(format!(
-            "{data} keeps no store: name the directory of one with --data"
-        )));
+        return Err(unknown(
+            StorageError::NoStore { path: data.display().to_string() }.to_string(),
+        ));
     }
-    let stores = storage::open(flags).map_err(|error| unknown(error.to_string()))?;
+    let stores = storage::open_existing(flags).map_err(|error| unknown(error.to_string()))?;
     let mut faults = 0_u64;
     let mut told = |fault: &dyn std::fmt::Display| {
         faults += 1;
@@ -200,13 +204,19 @@ mod tests {
     #[test]
     fn verify_names_a_large_body_that_is_cut_off_or_gone_and_a_pack_that_is() {
         let folder = tempfile::tempdir().unwrap();
-        let product =
-            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let product = Product {
+            name: "thing",
+            version: "1",
+            prefix: "T",
+            port: 7,
+            record_bytes_max: 65_536,
+            is_row: |_, _| true,
+        };
         let command = augment(super::super::flags::augment(Command::new("thing"), &product));
         let data = folder.path().to_str().unwrap();
         let matches = command.get_matches_from(["thing", "verify", "--data", data]);
         let matches = matches.subcommand_matches("verify").unwrap();
-        let flags = Flags::from_matches(matches);
+        let flags = Flags::from_matches(&product, matches);
         let stores = storage::open(&flags).unwrap();
         let put = |bytes: usize| {
             let body = vec![7; bytes].into();
@@ -236,14 +246,21 @@ mod tests {
 
     #[test]
     fn a_restore_refuses_another_place_than_its_directory() {
-        let product =
-            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let product = Product {
+            name: "thing",
+            version: "1",
+            prefix: "T",
+            port: 7,
+            record_bytes_max: 65_536,
+            is_row: |_, _| true,
+        };
         let command = augment(super::super::flags::augment(Command::new("thing"), &product));
         for (flag, place) in [("--blobs", "bodies"), ("--store", "postgres://host/db")] {
             let line = ["thing", "restore", "--from", "nowhere", flag, place];
             let matches = command.clone().get_matches_from(line);
             let matches = matches.subcommand_matches("restore").unwrap();
-            let refused = restore(&product, &Flags::from_matches(matches), matches).unwrap_err();
+            let refused =
+                restore(&product, &Flags::from_matches(&product, matches), matches).unwrap_err();
             assert!(refused.contains("leave --store and --blobs out"), "{refused}");
         }
     }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use bytes::Bytes;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
@@ -28,11 +29,15 @@ pub struct Product {
     pub port: u16,
     /// Values longer than this many bytes are kept in packs beside the records; at 64 KiB there are none.
     pub record_bytes_max: u64,
+    /// Tells whether a row is one that the service writes: by that a data directory of before it was marked is known.
+    pub is_row: fn(&[u8], &Bytes) -> bool,
 }
 
 /// The common flags, as given.
 #[derive(Debug, Clone)]
 pub struct Flags {
+    /// The service that they are given to.
+    pub product: Product,
     /// The address to listen on; loopback unless told otherwise.
     pub listen: IpAddr,
     /// The port; 0 takes a free one.
@@ -170,7 +175,15 @@ pub fn augment(command: Command, product: &Product) -> Command {
                 .value_name("URL")
                 .value_parser(external_url),
         )
-        .arg(number("cache", "Cache of the key-value store, in MiB", 1_024))
+        .arg(
+            value(
+                "cache",
+                "N",
+                "Cache of the key-value store, in MiB; 1 at the least",
+                value_parser!(u64).range(1..).into(),
+            )
+            .default_value("1024"),
+        )
         .arg(number(
             "record-bytes-max",
             "Longer values are kept in packs beside the records, which have to fit the cache",
@@ -298,13 +311,14 @@ pub fn host_name(text: &str) -> Result<String, &'static str> {
 }
 
 impl Flags {
-    /// The common flags of a command that [`augment`] made.
+    /// The common flags of a command that [`augment`] made for a service.
     #[must_use]
-    pub fn from_matches(matches: &ArgMatches) -> Self {
+    pub fn from_matches(product: &Product, matches: &ArgMatches) -> Self {
         let path = |id| matches.get_one::<PathBuf>(id).cloned();
         let text = |id| matches.get_one::<String>(id).cloned();
         let number = |id| matches.get_one::<u64>(id).copied().unwrap_or_default();
         Self {
+            product: *product,
             listen: matches
                 .get_one("listen")
                 .copied()
@@ -362,8 +376,14 @@ impl Flags {
 mod tests {
     use super::*;
 
-    const PRODUCT: Product =
-        Product { name: "thing", version: "1", prefix: "THING", port: 7, record_bytes_max: 65_536 };
+    const PRODUCT: Product = Product {
+        name: "thing",
+        version: "1",
+        prefix: "THING",
+        port: 7,
+        record_bytes_max: 65_536,
+        is_row: |_, _| true,
+    };
 
     #[test]
     fn every_flag_has_an_environment_variable_and_a_help_line() {
@@ -386,7 +406,7 @@ mod tests {
         let given = |url: &str| {
             let line = ["thing", "--external-url", url];
             let matches = augment(Command::new("thing"), &PRODUCT).try_get_matches_from(line);
-            matches.map(|matches| Flags::from_matches(&matches).external_url)
+            matches.map(|matches| Flags::from_matches(&PRODUCT, &matches).external_url)
         };
         for url in [
             "https://videos.example.com",
@@ -423,7 +443,7 @@ mod tests {
         let given = |host: &str| {
             let line = ["thing", "--base-host", host];
             let matches = augment(Command::new("thing"), &PRODUCT).try_get_matches_from(line);
-            matches.map(|matches| Flags::from_matches(&matches).base_hosts)
+            matches.map(|matches| Flags::from_matches(&PRODUCT, &matches).base_hosts)
         };
         for host in ["store.example.com", "my_store", "localhost:80", "[::1]:80", "10.0.0.1"] {
             assert_eq!(given(host).unwrap(), [host]);
@@ -437,6 +457,20 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_of_nothing_is_refused_by_the_flag() {
+        let given = |mebibytes: &str| {
+            let line = ["thing", "--cache", mebibytes];
+            let matches = augment(Command::new("thing"), &PRODUCT).try_get_matches_from(line);
+            matches.map(|matches| Flags::from_matches(&PRODUCT, &matches).cache_bytes)
+        };
+        assert_eq!(given("1").unwrap(), 1024 * 1024);
+        assert_eq!(given(&u64::MAX.to_string()).unwrap(), u64::MAX);
+        let refused = given("0").unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert!(refused.to_string().contains("1.."), "{refused}");
+    }
+
+    #[test]
     fn flags_mean_the_same_before_and_after_serve() {
         for line in [
             &["thing", "--port", "0", "--memory"][..],
@@ -444,7 +478,7 @@ mod tests {
         ] {
             let matches = augment(Command::new("thing"), &PRODUCT).get_matches_from(line);
             let matches = matches.subcommand().map_or(&matches, |(_, inner)| inner);
-            let flags = Flags::from_matches(matches);
+            let flags = Flags::from_matches(&PRODUCT, matches);
             assert_eq!((flags.port, flags.data), (0, None));
         }
     }

@@ -2,10 +2,16 @@
 
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+#[cfg(feature = "sled")]
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use super::flags::Flags;
+#[cfg(feature = "sled")]
+use super::identity_file;
+#[cfg(feature = "sled")]
+use crate::host::backup::SERVES_OTHER_DATA;
 
 /// Time for an answer to a health check.
 const WAIT: Duration = Duration::from_secs(5);
@@ -69,9 +75,42 @@ pub(super) fn run(flags: &Flags) -> ExitCode {
     }
 }
 
+/// Has the service that serves a data directory take a backup of it, and gives its answer. A service that serves another takes none.
+///
+/// # Errors
+/// A sentence: no service answers, it serves another directory, or it cannot take the backup.
+#[cfg(feature = "sled")]
+pub(super) fn backup(flags: &Flags, data: &Path, to: &Path) -> Result<String, String> {
+    let shown = data.display();
+    let to = to.to_str().ok_or_else(|| {
+        let to = to.display();
+        format!("the service that serves {shown} is told paths in UTF-8, and {to} is none")
+    })?;
+    let store = identity_file::of_records(data).ok().flatten().ok_or_else(|| {
+        format!("{shown} is in use, and its file kv/identity, by which its service is known, cannot be read")
+    })?;
+    let address = address(flags);
+    let answer = post(flags, "/_ops/backup", &serde_json::json!({ "to": to, "store": store }));
+    match answer {
+        Err(refused) if refused.contains(SERVES_OTHER_DATA) => Err(format!(
+            "the service at {address} serves another data directory than {shown}, and nothing was copied: name the --listen and --port of the one that serves {shown}"
+        )),
+        Ok(taken)
+            if serde_json::from_str::<serde_json::Value>(&taken)
+                .is_ok_and(|taken| taken.get("path").is_some()) =>
+        {
+            Ok(taken)
+        }
+        Ok(_) => Err(format!(
+            "whatever answers at {address} is no service of this data: name the --listen and --port of the one that serves {shown}"
+        )),
+        refused => refused,
+    }
+}
+
 /// Posts to a control path, and gives the body of the answer: an error, unless it is one of success.
 #[cfg(feature = "sled")]
-pub(super) fn post(flags: &Flags, path: &str, body: &serde_json::Value) -> Result<String, String> {
+fn post(flags: &Flags, path: &str, body: &serde_json::Value) -> Result<String, String> {
     let (address, body) = (address(flags), body.to_string());
     let token = flags.admin_token.as_ref();
     let authorization =

@@ -20,6 +20,14 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, IdentityError> {
     }
 }
 
+/// The identity of the records in a data directory; `None` without it.
+///
+/// # Errors
+/// `Unusable`.
+pub(super) fn of_records(directory: &Path) -> Result<Option<String>, IdentityError> {
+    read(&directory.join("kv").join(FILE))
+}
+
 /// Keeps a line in a file that its owner alone can read.
 ///
 /// # Errors

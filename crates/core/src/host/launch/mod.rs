@@ -22,6 +22,9 @@ mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
 mod secret;
+#[cfg(feature = "sled")]
+pub(in crate::host) mod served_place;
+mod service_mark;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_clock;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
@@ -56,6 +59,8 @@ use self::flags::{Flags, Product};
 pub use self::log::Log;
 pub use self::output::print;
 use self::output_file::{OutputFile, replaced_by};
+#[cfg(feature = "sled")]
+use self::served_place::ServedPlace;
 #[cfg(feature = "sled")]
 pub use self::staging_dir::StagingDir;
 use self::storage::Storage;
@@ -164,7 +169,7 @@ where
     if let Some(code) = copies::run(product, name, inner) {
         return code;
     }
-    let flags = Flags::from_matches(inner);
+    let flags = Flags::from_matches(product, inner);
     match name {
         "completions" => completions(product, command, inner),
         "healthcheck" => healthcheck::run(&flags),
@@ -177,9 +182,7 @@ where
             // The last who has the stores may be a task, and they are closed with it.
             drop(runtime);
             match ended {
-                Ok(closing) => closing.reason().map_or(ExitCode::SUCCESS, |reason| {
-                    fail(product, &format!("the stores could not be closed: {reason}. What was acknowledged is in the journal, and the next start goes on from there"))
-                }),
+                Ok(ended) => ended.fault().map_or(ExitCode::SUCCESS, |fault| fail(product, &fault)),
                 Err(error) => fail(product, &error.to_string()),
             }
         }
@@ -202,12 +205,31 @@ fn completions(product: &Product, command: &Command, matches: &ArgMatches) -> Ex
     }
 }
 
+/// A service that was told to stop, and did.
+#[derive(Default)]
+struct Ended {
+    closing: ClosingFault,
+    /// The sentence that says that its data directory is gone, if it is.
+    gone: Option<String>,
+}
+
+impl Ended {
+    /// The sentence that says that its stores could not be closed, once they were dropped.
+    fn fault(&self) -> Option<String> {
+        let reason = self.closing.reason()?;
+        let next = self.gone.as_deref().unwrap_or(
+            "What was acknowledged is in the journal, and the next start goes on from there",
+        );
+        Some(format!("the stores could not be closed: {reason}. {next}"))
+    }
+}
+
 async fn start<S, F>(
     product: &Product,
     flags: Flags,
     matches: &ArgMatches,
     make: impl FnOnce(Start, &ArgMatches) -> F,
-) -> Result<ClosingFault, LaunchError>
+) -> Result<Ended, LaunchError>
 where
     S: HostedService,
     F: Future<Output = Result<BuiltService<S>, LaunchError>>,
@@ -221,12 +243,7 @@ where
         listener.local_addr().map_err(|reason| LaunchError::Listen { address: asked, reason })?;
     let mut limits = flags.limits;
     limits.connections_max = open_files::fitting_connections(limits.connections_max);
-    let config = Config {
-        limits,
-        admin_token: admin_token(&flags)?,
-        base_hosts: flags.base_hosts.clone(),
-        ..Config::default()
-    };
+    let config = Config { limits, base_hosts: flags.base_hosts.clone(), ..Config::default() };
     #[cfg(feature = "tls")]
     let config = Config { tls: tls::config(&flags).map_err(LaunchError::Tls)?, ..config };
     let url =
@@ -238,12 +255,14 @@ where
             "{path} can be read by other users of this machine (mode {mode:o}): take their rights to the data directory away (chmod -R go=)"
         );
     }
+    // Behind the stores, which tell whose directory it is.
+    let config = Config { admin_token: admin_token(&flags)?, ..config };
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let (listener, config) = match storage.shared.clone() {
         None => (listener, config),
         Some(shared) => {
             let Some(listener) = waiting::until_reached(listener, &config, &shared).await? else {
-                return Ok(ClosingFault::default());
+                return Ok(Ended::default());
             };
             storage.check_shared()?;
             config.metrics.collect(SharedStoreMetrics(shared.clone()));
@@ -259,7 +278,9 @@ where
     #[cfg(feature = "sled")]
     let (backup, records) = (storage.backup_source(product), storage.records());
     #[cfg(feature = "sled")]
-    let config = Config { backup, records, ..config };
+    let place = storage.served_place();
+    #[cfg(feature = "sled")]
+    let config = Config { backup, records, place: place.clone(), ..config };
     // The service takes the stores apart; this is held until it has ended.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let _bodies_lock = storage.bodies_lock.take();
@@ -290,6 +311,10 @@ where
     }
     say(&format!("{} is ready", product.name));
     let mut failed = None;
+    #[cfg(feature = "sled")]
+    let gone = until_gone(place.clone());
+    #[cfg(not(feature = "sled"))]
+    let gone = std::future::pending::<String>();
     let stop = async {
         tokio::select! {
             () = asked_to_stop => {
@@ -304,16 +329,25 @@ where
                 end_within(product.name, closing);
                 failed = Some(reason);
             }
+            gone = gone => {
+                end_within(product.name, closing);
+                failed = Some(gone);
+            }
         }
     };
     let report = serve(listener, built.service, config, stop).await;
     if !report.drained {
         tracing::warn!("requests were still running at the deadline and were cut");
     }
+    // A directory that is gone is why its disk failed, and holds nothing for the next start to go on from.
+    #[cfg(feature = "sled")]
+    let gone = place.and_then(|place| place.look().map(str::to_owned));
+    #[cfg(not(feature = "sled"))]
+    let gone = None;
     match failed {
         // Nothing more can be promised, so nothing more is answered.
-        Some(reason) => Err(LaunchError::Service(reason)),
-        None => Ok(closing_fault),
+        Some(reason) => Err(LaunchError::Service(gone.unwrap_or(reason))),
+        None => Ok(Ended { closing: closing_fault, gone }),
     }
 }
 
@@ -341,6 +375,15 @@ fn end_within(name: &'static str, time: Duration) {
 async fn until_failure(failure: Option<Pending<String>>) -> String {
     match failure {
         Some(failure) => failure.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns once the data directory is gone; never, where there is none.
+#[cfg(feature = "sled")]
+async fn until_gone(place: Option<ServedPlace>) -> String {
+    match place {
+        Some(place) => place.until_gone().await,
         None => std::future::pending().await,
     }
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::flags::Product;
+use super::service_mark;
 use super::staging_dir::{StagingDir, is_empty_but_for_it, note_in};
 use crate::disk::{Disk as _, SystemDisk};
 use crate::host::backup::{BackupError, Found};
@@ -14,7 +16,12 @@ use crate::time::Timestamp;
 ///
 /// # Errors
 /// `Unusable`, `NotEmpty`, `Moment`.
-pub(super) fn fill(data: &Path, found: &Found, at: Option<Timestamp>) -> Result<(), BackupError> {
+pub(super) fn fill(
+    data: &Path,
+    product: &Product,
+    found: &Found,
+    at: Option<Timestamp>,
+) -> Result<(), BackupError> {
     let path = data.display().to_string();
     let refused = |reason: String| BackupError::Unusable { path: path.clone(), reason };
     let failed = |error: std::io::Error| refused(error.to_string());
@@ -35,6 +42,9 @@ pub(super) fn fill(data: &Path, found: &Found, at: Option<Timestamp>) -> Result<
         Some(_) => {}
         None => {
             found.copy_to(staging.path(), at)?;
+            // A backup of before directories were marked has its service in the manifest alone.
+            service_mark::claim(staging.path(), product)
+                .map_err(|error| refused(error.to_string()))?;
             staging.keep(note.as_bytes()).map_err(failed)?;
         }
     }
@@ -52,6 +62,15 @@ mod tests {
     use crate::host::backup::Source;
     use crate::kv::{Batch, KeyValue as _, Sled, SledConfig};
 
+    const PRODUCT: Product = Product {
+        name: "thing",
+        version: "1",
+        prefix: "T",
+        port: 7,
+        record_bytes_max: 65_536,
+        is_row: |_, _| true,
+    };
+
     /// A backup of a store with a row and a secret.
     fn backup(folder: &Path) -> Found {
         let data = folder.join("data");
@@ -68,6 +87,7 @@ mod tests {
             directory: data,
             kv: Arc::downgrade(&kv),
             bodies_elsewhere: None,
+            identity: Some("own".into()),
             blobs: std::sync::Weak::new(),
             taking: parking_lot::Mutex::default(),
         };
@@ -96,8 +116,10 @@ mod tests {
                 std::fs::write(staged.join(file), "half").unwrap();
             }
             assert!(is_unfinished(&data));
-            fill(&data, &found, None).unwrap();
+            fill(&data, &PRODUCT, &found, None).unwrap();
             assert_whole(&data);
+            // The backup was taken before directories had marks.
+            assert_eq!(std::fs::read(data.join("service")).unwrap(), b"thing 1\n");
         }
     }
 
@@ -115,9 +137,9 @@ mod tests {
                 std::fs::rename(staged.join(name), data.join(name)).unwrap();
             }
             assert!(is_unfinished(&data));
-            let other = fill(&data, &found, Some(Timestamp::from_millis(2_000)));
+            let other = fill(&data, &PRODUCT, &found, Some(Timestamp::from_millis(2_000)));
             assert!(other.is_err(), "{other:?}");
-            fill(&data, &found, None).unwrap();
+            fill(&data, &PRODUCT, &found, None).unwrap();
             assert_whole(&data);
         }
     }
@@ -130,7 +152,7 @@ mod tests {
         let found = backup(&odd);
         let data = folder.path().join("disk");
         std::fs::create_dir_all(data.join("lost+found")).unwrap();
-        fill(&data, &found, None).unwrap();
+        fill(&data, &PRODUCT, &found, None).unwrap();
         assert_whole(&data);
     }
 
@@ -138,7 +160,7 @@ mod tests {
     fn a_directory_with_data_is_never_restored_into() {
         let folder = tempfile::tempdir().unwrap();
         let found = backup(folder.path());
-        let refused = fill(&folder.path().join("data"), &found, None);
+        let refused = fill(&folder.path().join("data"), &PRODUCT, &found, None);
         assert!(matches!(refused, Err(BackupError::NotEmpty { .. })), "{refused:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::private_file::write_private;
+use super::service_mark;
 use crate::disk::{Disk as _, DiskLock, SystemDisk};
 
 /// The directory within a data directory in which a new store is made. What it holds is nothing until it is moved out.
@@ -12,8 +13,9 @@ const STAGING: &str = ".filling";
 const LOCK: &str = "lock";
 /// The note of how far the filling came, where it can go on from there.
 const NOTE: &str = "progress.json";
-/// The sides of a store in the order in which they are moved. The records come last: without them a directory holds no store.
-const SIDES: [&str; 2] = ["blobs", "kv"];
+/// The parts of a store in the order in which they are moved. The mark of its service comes first, and the records last: without them a directory
+/// holds no store.
+const SIDES: [&str; 3] = [service_mark::FILE, "blobs", "kv"];
 
 /// A store that is being made within its data directory. Dropped before it is published, it leaves nothing but what a note says how to go on with.
 #[derive(Debug)]
@@ -167,14 +169,14 @@ pub(super) fn note_in(data: &Path) -> Option<Vec<u8>> {
 /// The folder that each ext4 file system has at its root: a fresh disk that is mounted holds nothing of anybody.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// Tells whether a data directory holds nothing but what a filling left.
+/// Tells whether a data directory holds nothing but its mark and what a filling left.
 ///
 /// # Errors
 /// As the disk.
 pub(super) fn is_empty_but_for_it(data: &Path) -> std::io::Result<bool> {
     for entry in fs::read_dir(data)? {
-        let entry = entry?;
-        if ![STAGING, LOST_AND_FOUND].iter().any(|own| entry.file_name() == *own) {
+        let name = entry?.file_name();
+        if ![STAGING, LOST_AND_FOUND, service_mark::FILE].iter().any(|own| name == *own) {
             return Ok(false);
         }
     }

@@ -10,7 +10,12 @@ use super::flags::Flags;
 use super::flags::Product;
 #[cfg(feature = "sled")]
 use super::identity::{BodySide, Sides};
+#[cfg(feature = "sled")]
+use super::identity_file;
 pub use super::secret::{random_hex, secret};
+#[cfg(feature = "sled")]
+use super::served_place::ServedPlace;
+use super::service_mark;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::shared_store::{self, SharedStore};
 #[cfg(feature = "sled")]
@@ -61,6 +66,9 @@ pub struct Storage {
     /// Held as long as the bodies are this instance's alone.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(super) bodies_lock: Option<crate::disk::DiskLock>,
+    /// The service, which marks its data directory once its bodies are known.
+    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+    product: Option<Product>,
     /// The bodies, until it is known that they belong to the records.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     bodies_unchecked: Option<BodySide>,
@@ -74,7 +82,14 @@ impl Storage {
         let (service, version) = (product.name, product.version);
         let (directory, taking) = (self.directory.clone()?, parking_lot::Mutex::new(()));
         let bodies_elsewhere = self.bodies_elsewhere.clone();
-        Some(Source { service, version, directory, bodies_elsewhere, kv, blobs, taking })
+        let identity = identity_file::of_records(&directory).ok().flatten();
+        Some(Source { service, version, directory, identity, bodies_elsewhere, kv, blobs, taking })
+    }
+
+    /// The data directory that holds the records; none if they are elsewhere.
+    pub(super) fn served_place(&self) -> Option<ServedPlace> {
+        self.engines.as_ref()?;
+        self.directory.as_deref().map(ServedPlace::of)
     }
 
     /// The records on disk, as long as the service holds them.
@@ -131,7 +146,14 @@ impl Storage {
             return Ok(());
         };
         let identity = self.claim("identity", &random_hex())?;
-        Ok(side.belong_to(&*self.kv, &identity, &self.place())?)
+        side.belong_to(&*self.kv, &identity, &self.place())?;
+        match (&self.directory, &self.product) {
+            // Only now is it known that bodies which an older release put there are this service's.
+            (Some(directory), Some(product)) if !holds_records(directory) => {
+                service_mark::claim(directory, product)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The place of the records, as a banner shows it.
@@ -159,6 +181,52 @@ pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
     #[cfg(not(all(any(feature = "etcd", feature = "postgres"), feature = "sled")))]
     let storage = begin(flags)?;
     Ok(storage)
+}
+
+/// Opens the stores that `flags` ask for, which are there: nothing is made in the place of those that are not.
+///
+/// # Errors
+/// As [`check_existing`], and [`open`].
+#[cfg(feature = "sled")]
+pub(super) fn open_existing(flags: &Flags) -> Result<Storage, StorageError> {
+    check_existing(flags)?;
+    open(flags)
+}
+
+/// Checks that the data directory of `flags`, unless the records are on another machine, holds a store that the service may open. Nothing is made.
+///
+/// # Errors
+/// As [`check_service`]; `Unfinished`, `NoStore`.
+#[cfg(feature = "sled")]
+pub fn check_existing(flags: &Flags) -> Result<(), StorageError> {
+    check_service(flags)?;
+    let Some(data) = flags.data.as_deref().filter(|_| flags.store.is_none()) else {
+        return Ok(());
+    };
+    check_finished(data)?;
+    match holds_records(data) {
+        true => Ok(()),
+        false => Err(StorageError::NoStore { path: data.display().to_string() }),
+    }
+}
+
+/// Returns whether a data directory has records of its own, or what is left of some. A mount point whose disk is not there is a directory too.
+#[cfg(feature = "sled")]
+fn holds_records(data: &Path) -> bool {
+    std::fs::read_dir(data.join("kv")).is_ok_and(|mut entries| {
+        entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != "lock"))
+    })
+}
+
+/// Checks that the data directory of `flags`, if they name one, is not another service's.
+///
+/// # Errors
+/// `OtherService`, `UnknownMark`, `Directory`.
+pub fn check_service(flags: &Flags) -> Result<(), StorageError> {
+    match &flags.data {
+        None => Ok(()),
+        Some(data) => service_mark::is_of(data, &flags.product).map(drop),
+    }
 }
 
 /// Opens the stores that an import fills, whose data directory is `staging`. No instance starts on records on another machine until
@@ -251,8 +319,13 @@ fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
         return Err(StorageError::BodiesInMemory);
     }
     if let Some(data) = &flags.data {
+        check_service(flags)?;
+        let is_new = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
         // Secrets that this instance makes are kept there.
         make_directory(data)?;
+        if is_new {
+            service_mark::claim(data, &flags.product)?;
+        }
     }
     let place = BodyPlace::of(flags.data.as_deref().unwrap_or(Path::new("")), flags)?;
     let side = place.side();
@@ -274,6 +347,7 @@ fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
         bodies_elsewhere: Some(side.to_string()),
         shared: Some(shared),
         bodies_lock,
+        product: Some(flags.product),
         bodies_unchecked: Some(side),
         ..memory()
     })
@@ -338,6 +412,8 @@ pub fn memory() -> Storage {
         #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         bodies_lock: None,
         #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
+        product: None,
+        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         bodies_unchecked: None,
     }
 }
@@ -354,6 +430,7 @@ fn on_disk_after(
     flags: &Flags,
     prepare: impl FnOnce(&SledConfig) -> Result<(), OpenError>,
 ) -> Result<Storage, StorageError> {
+    check_service(flags)?;
     check_finished(directory)?;
     staging_dir::clear_finished(directory);
     let settings = SledConfig {
@@ -366,9 +443,18 @@ fn on_disk_after(
     };
     let place = BodyPlace::of(directory, flags)?;
     let sides = Sides::look(directory, place.side())?;
+    if !holds_records(directory) {
+        // Before anything else is in it, so that no other service takes it for its own.
+        make_directory(directory)?;
+        service_mark::claim(directory, &flags.product)?;
+    }
     prepare(&settings)?;
     let kv = Sled::open(&settings)?;
     sides.check_records(&kv)?;
+    if !service_mark::is_of(directory, &flags.product)? {
+        service_mark::check_rows(directory, &flags.product, &kv)?;
+        service_mark::claim(directory, &flags.product)?;
+    }
     if let Some(lost) = kv.lost_frames() {
         tracing::warn!(
             kept = lost.kept.0,
@@ -399,6 +485,8 @@ fn on_disk_after(
         shared: None,
         #[cfg(any(feature = "etcd", feature = "postgres"))]
         bodies_lock: None,
+        #[cfg(any(feature = "etcd", feature = "postgres"))]
+        product: None,
         #[cfg(any(feature = "etcd", feature = "postgres"))]
         bodies_unchecked: None,
     })
@@ -527,11 +615,17 @@ mod tests {
     fn a_file_of_the_journal_has_room_for_what_the_flag_says() {
         use super::super::flags::{Product, augment};
         use crate::kv::Batch;
-        let product =
-            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let product = Product {
+            name: "thing",
+            version: "1",
+            prefix: "T",
+            port: 7,
+            record_bytes_max: 65_536,
+            is_row: |_, _| true,
+        };
         let length = |words: &[&str]| {
             let command = augment(clap::Command::new("thing"), &product);
-            let flags = Flags::from_matches(&command.try_get_matches_from(words).ok()?);
+            let flags = Flags::from_matches(&product, &command.try_get_matches_from(words).ok()?);
             let folder = tempfile::tempdir().unwrap();
             let storage = open(&Flags { data: Some(folder.path().to_owned()), ..flags }).unwrap();
             let writes = vec![("a".into(), Some("b".into()))];

@@ -28,6 +28,44 @@ pub enum StorageError {
         /// The digits that are left.
         digits: usize,
     },
+    /// The directory is another service's.
+    #[error(
+        "the data directory {path} is one of {of}, and was not changed: run {of} on it, or name another directory for {service} with --data"
+    )]
+    OtherService {
+        /// Its path.
+        path: String,
+        /// The service that it is of.
+        of: String,
+        /// The service that was to open it.
+        service: &'static str,
+    },
+    /// The mark of the directory is none that this version writes.
+    #[error(
+        "the file {path}/service is no mark that this version knows, and nothing was changed: start the version that wrote it, or put the file back from a backup"
+    )]
+    UnknownMark {
+        /// Its path.
+        path: String,
+    },
+    /// A directory of an older release has records that are not this service's.
+    #[error(
+        "the data directory {path} has no mark of its service, and not all of its records are of {service}; it was not marked: run the service that made it, or name another directory with --data. If it is one of {service} all the same, write the line \"{service} 1\" to {path}/service"
+    )]
+    NoMark {
+        /// Its path.
+        path: String,
+        /// The service that was to open it.
+        service: &'static str,
+    },
+    /// There is no store to read.
+    #[error(
+        "{path} holds no data: it keeps no store, and none was made. Name the directory of one with --data"
+    )]
+    NoStore {
+        /// Its path.
+        path: String,
+    },
     /// The directory is being filled, or that was interrupted.
     #[error(
         "the data directory {path} is being filled, and is not whole: where that was interrupted, run the same command again (an import goes on where it was), or remove {path}/.filling to give it up"
@@ -105,6 +143,10 @@ mod tests {
         for refusal in [
             StorageError::Directory { path: path(), reason: "REASON".into() },
             StorageError::SecretCutOff { path: "FILE".into(), digits: 7 },
+            StorageError::OtherService { path: path(), of: "OTHER".into(), service: "SERVICE" },
+            StorageError::UnknownMark { path: path() },
+            StorageError::NoMark { path: path(), service: "SERVICE" },
+            StorageError::NoStore { path: path() },
             StorageError::Unfinished { path: path() },
             StorageError::BodiesAlone,
             StorageError::NoObjectStore,

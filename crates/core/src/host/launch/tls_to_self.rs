@@ -112,10 +112,16 @@ mod tests {
 
     /// The flags of a service of this command line.
     fn flags(line: &[&str]) -> Flags {
-        let product =
-            Product { name: "thing", version: "1", prefix: "T", port: 7, record_bytes_max: 65_536 };
+        let product = Product {
+            name: "thing",
+            version: "1",
+            prefix: "T",
+            port: 7,
+            record_bytes_max: 65_536,
+            is_row: |_, _| true,
+        };
         let command = augment(Command::new("thing"), &product);
-        Flags::from_matches(&command.get_matches_from([&["thing"], line].concat()))
+        Flags::from_matches(&product, &command.get_matches_from([&["thing"], line].concat()))
     }
 
     /// Exchanges a few bytes with a server of the one flags, by the others.

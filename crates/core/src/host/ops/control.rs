@@ -51,6 +51,8 @@ struct ClockChange {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct BackupRequest {
     to: std::path::PathBuf,
+    /// The identity of the store that is meant; without one that which is served.
+    store: Option<String>,
 }
 
 impl<S: HostedService> ControlRequest<'_, S> {
@@ -209,12 +211,19 @@ impl<S: HostedService> ControlRequest<'_, S> {
         if !asked.to.is_absolute() {
             return Err(Refusal::BadControlRequest("to is an absolute path".into()));
         }
+        let store = asked.store;
         let now = crate::time::SystemClock::new().now();
-        let taken = tokio::task::spawn_blocking(move || source.take(&asked.to, now)).await;
+        let taken = tokio::task::spawn_blocking(move || {
+            store.map_or(Ok(()), |store| source.check_store(&store))?;
+            source.take(&asked.to, now)
+        })
+        .await;
         let failed = |why: String| Refusal::ControlFailed(why);
         let taken = taken.map_err(|error| failed(error.to_string()))?;
         let taken = taken.map_err(|error| match error {
-            BackupError::WithinData { .. } => Refusal::BadControlRequest(error.to_string()),
+            BackupError::WithinData { .. } | BackupError::OtherStore(_) => {
+                Refusal::BadControlRequest(error.to_string())
+            }
             other => failed(other.to_string()),
         })?;
         json(&taken.to_json())

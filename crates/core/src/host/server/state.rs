@@ -12,6 +12,8 @@ use super::answer_pace::AnswerTimeouts;
 use super::body::BodyTimeouts;
 use super::shutdown::Stopping;
 use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
+#[cfg(feature = "sled")]
+use crate::host::launch::served_place::ServedPlace;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use crate::host::launch::shared_store::SharedStore;
 use crate::host::ops::Metrics;
@@ -85,6 +87,9 @@ pub struct Config {
     /// The records whose disk has to answer for `/_ops/health/ready`; none in memory.
     #[cfg(feature = "sled")]
     pub(in crate::host) records: Weak<crate::kv::Sled>,
+    /// The data directory that has to be there for `/_ops/health/ready`; none in memory.
+    #[cfg(feature = "sled")]
+    pub(in crate::host) place: Option<ServedPlace>,
     /// The store on another machine that requests need.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) shared: Option<SharedStore>,
@@ -109,6 +114,8 @@ pub(in crate::host) struct ServerState<S> {
     pub(in crate::host) backup: Option<Arc<crate::host::backup::Source>>,
     #[cfg(feature = "sled")]
     records: Weak<crate::kv::Sled>,
+    #[cfg(feature = "sled")]
+    place: Option<ServedPlace>,
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) shared: Option<SharedStore>,
     id_key: u64,
@@ -122,6 +129,10 @@ impl<S: Hosted> ServerState<S> {
     pub(in crate::host) fn unready(&self) -> Option<String> {
         if let Err(why) = self.store_health() {
             return Some(format!("not ready: {why}\n"));
+        }
+        #[cfg(feature = "sled")]
+        if let Some(gone) = self.place.as_ref().and_then(ServedPlace::gone) {
+            return Some(format!("not ready: {gone}\n"));
         }
         if self.stopping.is_stopping() || !self.service.ready() {
             return Some("not ready\n".to_owned());
@@ -149,6 +160,8 @@ impl<S: Hosted> ServerState<S> {
             backup: config.backup.map(Arc::new),
             #[cfg(feature = "sled")]
             records: config.records,
+            #[cfg(feature = "sled")]
+            place: config.place,
             #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
             shared: config.shared,
             request_log: Arc::default(),

@@ -14,9 +14,9 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use self::progress::{Amount, Progress};
 use self::served_copy::ServedCopy;
 use super::copies;
-use super::flags::Flags;
+use super::flags::{Flags, Product};
 use super::output_file::{OutputFile, replaced_by};
-use super::staging_dir::{self, StagingDir};
+use super::staging_dir::StagingDir;
 use super::storage::{self, Storage, StorageError};
 use crate::archive::{ArchiveError, Checkpoint, Codec, End, Import, Watch, export, give_up};
 use crate::id::SystemIds;
@@ -61,21 +61,23 @@ impl Archive {
     }
 
     /// Runs the sub-command of this name; `None` if it is none of these.
-    pub fn run(&self, name: &str, matches: &ArgMatches) -> Option<ExitCode> {
+    pub fn run(&self, product: &Product, name: &str, matches: &ArgMatches) -> Option<ExitCode> {
         let work = match name {
             "export" => Self::export,
             "import" => Self::import,
             "verify" if !matches.contains_id("backup") => {
-                return Some(copies::run_verify(self.codec, matches));
+                return Some(copies::run_verify(product, self.codec, matches));
             }
             _ => return None,
         };
-        let mut flags = Flags::from_matches(matches);
+        let mut flags = Flags::from_matches(product, matches);
         flags.seed = None;
         let file = matches.get_one::<PathBuf>("file").cloned().unwrap_or_default();
         let done = match flags.data.clone() {
             None => Err("memory holds nothing: name a directory with --data".to_owned()),
-            Some(data) => work(self, &flags, &data, &file),
+            Some(data) => storage::check_service(&flags)
+                .map_err(|error| error.to_string())
+                .and_then(|()| work(self, &flags, &data, &file)),
         };
         let (code, line) = match done {
             Ok(done) => (ExitCode::SUCCESS, done),
@@ -89,15 +91,8 @@ impl Archive {
 
     /// Writes what `data` holds to a file.
     fn export(&self, flags: &Flags, data: &Path, file: &Path) -> Result<String, String> {
-        let is_here = data.join("kv").is_dir() || staging_dir::is_unfinished(data);
-        if flags.store.is_none() && !is_here {
-            return Err(format!(
-                "{} holds no data: name its directory with --data",
-                data.display()
-            ));
-        }
         check_outside(data, file)?;
-        match storage::open(flags) {
+        match storage::open_existing(flags) {
             Ok(stores) => self.write_out(&stores, file),
             Err(StorageError::KeyValue(OpenError::Locked { .. })) => {
                 let copy = ServedCopy::take(flags, data, self.codec.format().service)?;

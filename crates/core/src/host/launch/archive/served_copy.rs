@@ -45,10 +45,7 @@ impl ServedCopy {
             "{} is served: its service is asked for a copy of this moment",
             data.display()
         );
-        let to = taken.to_str().ok_or_else(|| {
-            format!("{} is served, and its service is told paths in UTF-8: stop it", data.display())
-        })?;
-        healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": to }))
+        healthcheck::backup(flags, &data, &taken)
             .map_err(|reason| format!("{} is served, and not copied: {reason}", data.display()))?;
         let found = Found::verified(&taken, service).map_err(|error| error.to_string())?;
         found.copy_to(&store, None).map_err(|error| error.to_string())?;

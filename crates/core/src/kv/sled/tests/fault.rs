@@ -572,3 +572,20 @@ fn a_sync_of_the_log_that_fails_takes_nothing_that_was_acknowledged_before_it_an
     }
     assert!(faults > 20 && kept > 10, "{kept} of {faults}");
 }
+
+#[test]
+fn what_is_written_to_a_directory_that_was_removed_is_not_acknowledged_and_ends_the_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let store = open(&data);
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    let failure = store.failure();
+    // One that was moved has its files under another name.
+    let moved = directory.path().join("moved");
+    std::fs::rename(&data, &moved).unwrap();
+    store.commit(put("b", vec![1], Durability::Disk)).wait().unwrap();
+    std::fs::remove_dir_all(&moved).unwrap();
+    assert!(store.commit(put("c", vec![1], Durability::Disk)).wait().is_err());
+    let reason = failure.wait();
+    assert!(reason.contains("a file was removed while it was written"), "{reason}");
+}

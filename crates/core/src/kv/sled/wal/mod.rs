@@ -224,7 +224,7 @@ impl Wal {
     /// # Errors
     /// As the disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.file.sync()?;
+        self.file.sync_named()?;
         self.synced = self.last;
         self.file.write_all_at(&LogEndMark::Synced.bytes(self.salt, self.last), self.end)
     }
