@@ -66,7 +66,7 @@ impl ServedPlace {
 }
 
 impl Place {
-    /// Only what is surely so counts: a disk that does not let itself be read is another fault.
+    /// Returns whether it is not found, or is another's. A disk that does not let itself be read is another fault.
     fn is_missed(&self) -> bool {
         match identity_file::of_records(&self.directory) {
             Ok(Some(found)) => self.identity.as_ref().is_some_and(|own| *own != found),
