@@ -1,5 +1,5 @@
-//! Whose data a directory holds: it is told by a mark from its first start on, and no command takes another's, makes one where there is none, or
-//! copies one in the place of another.
+//! The mark that tells which service a data directory is of: it is there from its first start on, and no command takes another's, makes one
+//! where there is none, or copies one in the place of another.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
