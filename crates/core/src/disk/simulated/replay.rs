@@ -22,6 +22,8 @@ pub enum Change {
     Create(PathBuf),
     /// A file gets another name.
     Rename(PathBuf, PathBuf),
+    /// A file gets a second name.
+    Link(PathBuf, PathBuf),
     /// A file is removed.
     Remove(PathBuf),
     /// Bytes are written to a file, at an offset.
@@ -85,6 +87,7 @@ impl SimulatedDisk {
                 Err(io::Error::other("a name that moves to another directory has no rule"))
             }
             Change::Rename(from, to) => self.rename(from, to),
+            Change::Link(file, name) => self.world.lock().link(file, name),
             Change::Remove(path) => self.remove(path),
             Change::Write(file, at, bytes) => self.numbered(*file).write_all_at(bytes, *at),
             Change::Truncate(file, bytes) => self.numbered(*file).truncate(*bytes),

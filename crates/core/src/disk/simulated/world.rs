@@ -179,6 +179,13 @@ impl World {
         self.name(above, vec![(from, None), (to, Some(Node::File(inode)))], true)
     }
 
+    /// Gives a file a second name, which is not taken.
+    pub(super) fn link(&mut self, file: &Path, name: &Path) -> io::Result<()> {
+        let inode = self.find(file)?;
+        let (above, name) = split(name)?;
+        self.name(above, vec![(name, Some(Node::File(inode)))], false)
+    }
+
     pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.find(path)?;
         let (above, name) = split(path)?;

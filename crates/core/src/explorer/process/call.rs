@@ -34,6 +34,8 @@ pub(super) enum SystemCall {
     Truncate(i64, u64),
     CreateDirectory(Place),
     Rename(Place, Place),
+    /// The file at the first place gets a second name.
+    Link(Place, Place),
     Remove(Place),
     Sync(i64),
     /// It would change these files in a way that the simulated disk has no rule for.
@@ -77,6 +79,8 @@ impl SystemCall {
             "rename" => Self::Rename(own(0)?, own(1)?),
             "renameat" => Self::Rename(below(0)?, below(2)?),
             "renameat2" if word(call, 4)? == "0" => Self::Rename(below(0)?, below(2)?),
+            "link" => Self::Link(own(0)?, own(1)?),
+            "linkat" if word(call, 4)? == "0" => Self::Link(below(0)?, below(2)?),
             "unlink" => Self::Remove(own(0)?),
             "unlinkat" if word(call, 2)? == "0" => Self::Remove(below(0)?),
             "fsync" | "fdatasync" => Self::Sync(file(0)?),
@@ -89,7 +93,6 @@ impl SystemCall {
             "sendfile" => Self::UnmodelledOfFiles(vec![file(0)?]),
             "truncate" | "rmdir" => Self::UnmodelledOfPaths(vec![own(0)?]),
             "unlinkat" => Self::UnmodelledOfPaths(vec![below(0)?]),
-            "link" => Self::UnmodelledOfPaths(vec![own(0)?, own(1)?]),
             "linkat" | "renameat2" => Self::UnmodelledOfPaths(vec![below(0)?, below(2)?]),
             "symlink" => Self::UnmodelledOfPaths(vec![own(1)?]),
             "symlinkat" => Self::UnmodelledOfPaths(vec![below(1)?]),

@@ -96,6 +96,11 @@ impl<'a> Replay<'a> {
                 (None, None) => Begun::Nothing,
                 _ => return Err("a name that moves into the data directory, or out of it".into()),
             },
+            SystemCall::Link(file, name) => match (self.own(&file), self.own(&name)) {
+                (Some(file), Some(name)) => Begun::Changes(Change::Link(file, name)),
+                (None, None) => Begun::Nothing,
+                _ => return Err("a file with a name in the data directory and one outside".into()),
+            },
             SystemCall::Sync(number) => self.sync(number)?,
             SystemCall::UnmodelledOfFiles(numbers) => {
                 if numbers.iter().any(|number| self.file(*number).is_some()) {

@@ -81,6 +81,7 @@ fn made(disk: &SimulatedDisk, change: Change, after: &Content) -> Option<Change>
     let is_made = match &change {
         Change::CreateDirectory(path) | Change::Create(path) => after(path).is_some(),
         Change::Rename(from, to) => after(from).is_none() && after(to).is_some(),
+        Change::Link(_, name) => after(name).is_some(),
         Change::Remove(path) => after(path).is_none(),
         Change::Truncate(file, bytes) => {
             let left = after(&disk.path_of(*file)?)?.as_ref()?;
