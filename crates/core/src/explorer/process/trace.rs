@@ -135,8 +135,10 @@ fn ended(text: &str) -> Option<(&str, Option<i64>)> {
     }
     let (arguments, result) = text.rsplit_once(" = ")?;
     let arguments = arguments.trim_end().strip_suffix(')')?;
+    // A fault has a name. What strace only has a number for it read from a thread that a kill had ended, whose call may have been made.
+    let is_unnamed = result.starts_with("-1 (errno ");
     let result = result.split(' ').next()?;
-    if result == "?" {
+    if result == "?" || is_unnamed {
         return Some((arguments, None));
     }
     Some((arguments, Some(number(result)?)))
@@ -267,6 +269,14 @@ mod tests {
         assert_eq!(trace.calls.len(), 3);
         assert!(trace.calls.iter().all(|call| call.result.is_none()));
         assert!(trace.events.iter().all(|event| event.is_begin));
+    }
+
+    #[test]
+    fn a_fault_without_a_name_is_no_answer_and_one_with_a_name_is() {
+        let trace = read(
+            "7 1.000001 pwrite64(3, \"\\x00\", 1, 0 <unfinished ...>\n7 1.000002 <... pwrite64 resumed>) = -1 (errno 18446744073709551598)\n8 1.000003 fsync(4) = -1 EIO (Input/output error)\n",
+        );
+        assert_eq!((trace.calls[0].result, trace.calls[1].result), (None, Some(-1)));
     }
 
     #[test]
