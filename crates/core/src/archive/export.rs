@@ -72,7 +72,8 @@ impl Text<'_> {
     /// A row, and the bodies that it names.
     fn row(&mut self, blobs: &dyn Blobs, key: &[u8], value: &Bytes) -> Result<(), ArchiveError> {
         let named = self.codec.bodies(key, value)?;
-        let of = |id| move |fault| ArchiveError::Body { body: described(id, key), fault };
+        let of =
+            |id| move |fault: BodyFault| ArchiveError::Body { body: described(id, key), fault };
         let bodies = named.iter().map(|body| body.stat(blobs).map_err(of(body.id)));
         let bodies = bodies.collect::<Result<Vec<_>, _>>()?;
         let Some(line) = self.codec.line(key, value, &bodies)? else {
@@ -82,31 +83,25 @@ impl Text<'_> {
         self.rows += 1;
         self.bodies += bodies.len() as u64;
         for body in &bodies {
-            self.body(blobs, body)?.map_err(of(body.id))?;
+            self.body(blobs, body, of(body.id))?;
         }
         Ok(())
     }
 
-    /// The bytes of a body, in slices whose bounds depend on nothing but its length. Gives the fault of one that cannot be read.
+    /// The bytes of a body, in slices whose bounds depend on nothing but its length. `failed` makes an error of its fault.
     fn body(
         &mut self,
         blobs: &dyn Blobs,
         body: &BlobStat,
-    ) -> Result<Result<(), BodyFault>, ArchiveError> {
+        failed: impl Fn(BodyFault) -> ArchiveError,
+    ) -> Result<(), ArchiveError> {
         if body.bytes == 0 {
-            return Ok(Ok(()));
+            return Ok(());
         }
-        let mut reader = match blobs.open(body.id, 0..body.bytes) {
-            Ok(reader) => reader,
-            Err(error) => return Ok(Err(error.into())),
-        };
+        let mut reader =
+            blobs.open(body.id, 0..body.bytes).map_err(|error| failed(error.into()))?;
         let (mut waiting, mut read) = (Vec::new(), 0);
-        loop {
-            let bytes = match reader.next().wait() {
-                Ok(None) => break,
-                Ok(Some(bytes)) => bytes,
-                Err(error) => return Ok(Err(error.into())),
-            };
+        while let Some(bytes) = reader.next().wait().map_err(|error| failed(error.into()))? {
             read += bytes.len() as u64;
             waiting.extend_from_slice(&bytes);
             let whole = waiting.len() - waiting.len() % SLICE_BYTES;
@@ -116,12 +111,9 @@ impl Text<'_> {
             waiting.drain(..whole);
         }
         if read != body.bytes {
-            return Ok(Err(BodyFault::EndsEarly(read)));
+            return Err(failed(BodyFault::EndsEarly(read)));
         }
-        if !waiting.is_empty() {
-            self.slice(&waiting)?;
-        }
-        Ok(Ok(()))
+        if waiting.is_empty() { Ok(()) } else { self.slice(&waiting) }
     }
 
     fn slice(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {

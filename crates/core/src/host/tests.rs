@@ -14,6 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
+use super::ops::control::KNOWN;
 use super::testing::Running;
 use super::{
     Body, BodyError, Config, FramePoll, Hosted, Limits, Operation, Page, PageFile, Refusal,
@@ -513,15 +514,16 @@ async fn web_pages_get_nowhere_on_control_paths() {
 #[tokio::test]
 async fn a_control_path_asked_by_another_method_names_those_that_it_takes() {
     let (server, _) = start(Config::default()).await;
-    for (path, allowed) in [
-        ("/_ops/clock", "GET, POST"),
-        ("/_ops/health/live", "GET, HEAD"),
-        ("/_ops/reset", "POST"),
-        ("/_ui/", "GET, HEAD"),
-    ] {
-        let answer = exchange(&server, &control("PATCH", path, "Host: localhost\r\n", "")).await;
-        assert_eq!(status(&answer), 405, "{path}");
-        assert!(answer.contains(&format!("allow: {allowed}\r\n")), "{answer}");
+    let paths = KNOWN.iter().copied().chain([("/_ui/", "GET, HEAD")]);
+    // It answers for as long as it is listened to.
+    for (path, allowed) in paths.filter(|(path, _)| *path != "/_ops/requests/live") {
+        for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"] {
+            let answer = exchange(&server, &control(method, path, "Host: localhost\r\n", "")).await;
+            let is_taken = allowed.split(", ").any(|taken| taken == method);
+            assert_eq!(status(&answer) != 405, is_taken, "{method} {path}: {answer}");
+            let names_them = answer.contains(&format!("allow: {allowed}\r\n"));
+            assert_eq!(names_them, !is_taken, "{method} {path}: {answer}");
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 //! Bodies stand there as they are stored, encrypted: whoever imports an archive needs the root keys of the store that it is from.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -18,7 +17,9 @@ use crate::auth::account::Account;
 use crate::body::encryption::encrypted_size;
 use crate::store::bucket::Bucket;
 use crate::store::part_list::{Part, Parts};
-use crate::store::tables::{ACCOUNTS, BUCKETS, CURRENT, GARBAGE, NONCURRENT, PARTS, UPLOAD_PARTS};
+use crate::store::tables::{
+    ACCOUNTS, BUCKETS, CURRENT, GARBAGE, NONCURRENT, NUMBERS, PARTS, UPLOAD_PARTS,
+};
 use crate::store::version::{ObjectData, ObjectVersion};
 
 /// The form of the archives. A line is a value in base64 at most, with its key and the names of 500 bodies.
@@ -104,16 +105,13 @@ impl Codec for RowCodec {
     }
 }
 
-/// The numbers of the tables.
-const TABLES: RangeInclusive<u8> = 1..=29;
-
 /// Tells whether a row is one that this service writes: one with its checksum, or one that the releases before wrote without.
 #[must_use]
 pub fn is_row(key: &[u8], value: &Bytes) -> bool {
     let Some(plain) = without_checksum(key, value) else {
         return false;
     };
-    if !key.first().is_some_and(|table| TABLES.contains(table)) {
+    if !key.first().is_some_and(|table| NUMBERS.contains(table)) {
         return false;
     }
     let is = |span: Span| is_of(key, &span);

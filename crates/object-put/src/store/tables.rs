@@ -7,6 +7,8 @@
 //!
 //! Every row is checked: one that was damaged, or that stands in another's place, is none.
 
+use std::ops::RangeInclusive;
+
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use triptych_core::kv::{self, Record, Table};
@@ -28,8 +30,12 @@ pub type ObjectKey = (u64, Vec<u8>);
 /// A bucket's number, the bytes of a key, and a version's place: see [`version_place`].
 pub type VersionKey = (u64, Vec<u8>, u64);
 
-/// The table of this number; its rows are checked.
+/// The numbers that tables have: a row of another is none of this service.
+pub const NUMBERS: RangeInclusive<u8> = 1..=29;
+
+/// The table of this number, which is one of [`NUMBERS`]; its rows are checked.
 const fn table<K: kv::Key, V: Record>(number: u8) -> Table<K, V> {
+    assert!(*NUMBERS.start() <= number && number <= *NUMBERS.end(), "a number of no table");
     Table::new(number).checked()
 }
 

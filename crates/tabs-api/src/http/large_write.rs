@@ -12,15 +12,13 @@ use triptych_core::kv::{
 };
 use triptych_core::pending::Pending;
 
+use crate::store::{ASIDE, WHOLE};
+
 /// The number of rows that a scan of the store takes.
 const PAGE: usize = 1_000;
 /// Rows of a batch, and their bytes: one more is the claim that its writer has on the profile.
 const ROWS_MAX: usize = BATCH_OPERATIONS_MAX - 1;
 const BYTES_MAX: usize = BATCH_BYTES_MAX - KEY_BYTES_MAX;
-/// The prefix of rows that were set down, by the id of their write. No name of a profile has this sign.
-const ASIDE: &[u8] = b"!aside/";
-/// The prefix of the marks of writes that were set down whole.
-const WHOLE: &[u8] = b"!whole/";
 /// The bytes of the id of a write.
 const ID_BYTES: usize = 16;
 /// The signs behind the id: a row to write, and one to forget.

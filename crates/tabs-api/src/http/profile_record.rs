@@ -10,9 +10,8 @@ use super::large_write::{Write, rows_under};
 use super::refusal::Refusal;
 use super::token::TokenHash;
 use crate::seed::{Seed, SeedError};
+use crate::store::PROFILES;
 
-/// The prefix of the records of profiles. No profile's own rows have it: no name has this sign.
-const RECORDS: &[u8] = b"!profiles/";
 /// The longest piece of a record.
 const PIECE_BYTES: usize = 60_000;
 /// The record that is kept of a profile beside the rows of its browser.
@@ -43,12 +42,12 @@ impl Record {
 }
 
 pub(super) fn record_prefix(name: &str) -> Vec<u8> {
-    [RECORDS, name.as_bytes(), b"/"].concat()
+    [PROFILES, name.as_bytes(), b"/"].concat()
 }
 
 /// Returns whether a row is one of this profile: of its browser, or of its record.
 pub(super) fn is_row_of(name: &str, key: &[u8]) -> bool {
-    let rest = key.strip_prefix(RECORDS).unwrap_or(key).strip_prefix(name.as_bytes());
+    let rest = key.strip_prefix(PROFILES).unwrap_or(key).strip_prefix(name.as_bytes());
     rest.is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
@@ -75,7 +74,7 @@ fn record_of(name: &str, text: &[u8]) -> Result<Record, Refusal> {
 /// `Store`.
 pub(super) fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
     let mut texts = BTreeMap::<String, Vec<u8>>::new();
-    for (key, piece) in rows_under(store, RECORDS)? {
+    for (key, piece) in rows_under(store, PROFILES)? {
         let key = String::from_utf8_lossy(&key).into_owned();
         let (name, _) = key.split_once('/').unwrap_or((&key, ""));
         texts.entry(name.to_owned()).or_default().extend(piece);

@@ -10,6 +10,8 @@ use triptych_core::archive::{Codec, Format, NamedBody, Row};
 use triptych_core::blobs::BlobStat;
 use triptych_core::kv::StoreError;
 
+use super::{ASIDE, PROFILES, Table, WHOLE};
+
 /// The form of the archives. A line is the longest value at most, in base64, with room for its key.
 static FORMAT: Format = Format {
     name: "tabs-api-export",
@@ -19,11 +21,6 @@ static FORMAT: Format = Format {
     counts_bodies: false,
     pads_slices: false,
 };
-
-/// The prefixes of rows that are no browser's.
-const BESIDE: [&[u8]; 3] = [b"!profiles/", b"!aside/", b"!whole/"];
-/// The numbers of the tables of a browser.
-const TABLES: std::ops::RangeInclusive<u8> = 1..=9;
 
 /// The rows of this service as lines.
 #[derive(Debug)]
@@ -77,13 +74,13 @@ impl Codec for RowCodec {
 /// Tells whether a row is one that this service writes: one of a profile's browser, or one beside those of browsers.
 #[must_use]
 pub fn is_row(key: &[u8], _value: &Bytes) -> bool {
-    let is_beside = BESIDE.iter().any(|prefix| key.starts_with(prefix));
+    let is_beside = [PROFILES, ASIDE, WHOLE].iter().any(|start| key.starts_with(start));
     // The name of a profile, a slash, the number of a table.
     let mut parts = key.splitn(2, |byte| *byte == b'/');
     let is_name = |name: &[u8]| !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
     let is_named = parts.next().is_some_and(is_name);
     let is_of_table =
-        parts.next().and_then(<[u8]>::first).is_some_and(|table| TABLES.contains(table));
+        parts.next().and_then(<[u8]>::first).is_some_and(|table| Table::is_number(*table));
     is_beside || (is_named && is_of_table)
 }
 

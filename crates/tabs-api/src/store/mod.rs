@@ -32,6 +32,13 @@ const STRIP_CHUNK: usize = if cfg!(test) { 3 } else { 2_000 };
 /// The number of pages of a tab's history that are kept.
 const HISTORY_KEPT: usize = 50;
 
+/// Start of the keys of the records of profiles. No profile's own rows have it, nor those that follow: no name of one has this sign.
+pub const PROFILES: &[u8] = b"!profiles/";
+/// Start of the keys of rows that were set down, by the id of their write.
+pub const ASIDE: &[u8] = b"!aside/";
+/// Start of the keys of the marks of writes that were set down whole.
+pub const WHOLE: &[u8] = b"!whole/";
+
 /// Rows are told apart by the first byte of their key.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
@@ -46,6 +53,13 @@ enum Table {
     Piece = 7,
     MutedSite = 8,
     Closed = 9,
+}
+
+impl Table {
+    /// Returns whether there is a table of this number; each but the last is below it.
+    const fn is_number(number: u8) -> bool {
+        Self::Meta as u8 <= number && number <= Self::Closed as u8
+    }
 }
 
 #[derive(Serialize, Deserialize)]

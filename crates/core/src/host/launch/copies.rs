@@ -146,11 +146,8 @@ fn verify(
         };
     }
     let unknown = |error: String| (2, error);
-    let data = flags.data.as_deref().ok_or_else(|| unknown(BackupError::InMemory.to_string()))?;
-    if !data.join("kv").is_dir() {
-        return Err(unknown(
-            StorageError::NoStore { path: data.display().to_string() }.to_string(),
-        ));
+    if flags.data.is_none() || flags.store.is_some() {
+        return Err(unknown(BackupError::InMemory.to_string()));
     }
     let stores = storage::open_existing(flags).map_err(|error| unknown(error.to_string()))?;
     let mut faults = 0_u64;
@@ -197,6 +194,7 @@ fn verify_bodies(
 
 #[cfg(test)]
 mod tests {
+    use super::super::flags::tests::PRODUCT;
     use super::*;
     use crate::archive::tests::{Plain, named};
     use crate::kv::Batch;
@@ -204,19 +202,11 @@ mod tests {
     #[test]
     fn verify_names_a_large_body_that_is_cut_off_or_gone_and_a_pack_that_is() {
         let folder = tempfile::tempdir().unwrap();
-        let product = Product {
-            name: "thing",
-            version: "1",
-            prefix: "T",
-            port: 7,
-            record_bytes_max: 65_536,
-            is_row: |_, _| true,
-        };
-        let command = augment(super::super::flags::augment(Command::new("thing"), &product));
+        let command = augment(super::super::flags::augment(Command::new("thing"), &PRODUCT));
         let data = folder.path().to_str().unwrap();
         let matches = command.get_matches_from(["thing", "verify", "--data", data]);
         let matches = matches.subcommand_matches("verify").unwrap();
-        let flags = Flags::from_matches(&product, matches);
+        let flags = Flags::from_matches(&PRODUCT, matches);
         let stores = storage::open(&flags).unwrap();
         let put = |bytes: usize| {
             let body = vec![7; bytes].into();
@@ -246,21 +236,13 @@ mod tests {
 
     #[test]
     fn a_restore_refuses_another_place_than_its_directory() {
-        let product = Product {
-            name: "thing",
-            version: "1",
-            prefix: "T",
-            port: 7,
-            record_bytes_max: 65_536,
-            is_row: |_, _| true,
-        };
-        let command = augment(super::super::flags::augment(Command::new("thing"), &product));
+        let command = augment(super::super::flags::augment(Command::new("thing"), &PRODUCT));
         for (flag, place) in [("--blobs", "bodies"), ("--store", "postgres://host/db")] {
             let line = ["thing", "restore", "--from", "nowhere", flag, place];
             let matches = command.clone().get_matches_from(line);
             let matches = matches.subcommand_matches("restore").unwrap();
             let refused =
-                restore(&product, &Flags::from_matches(&product, matches), matches).unwrap_err();
+                restore(&PRODUCT, &Flags::from_matches(&PRODUCT, matches), matches).unwrap_err();
             assert!(refused.contains("leave --store and --blobs out"), "{refused}");
         }
     }

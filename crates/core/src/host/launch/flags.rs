@@ -373,10 +373,11 @@ impl Flags {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const PRODUCT: Product = Product {
+    /// The service that tests give flags to.
+    pub(in crate::host::launch) const PRODUCT: Product = Product {
         name: "thing",
         version: "1",
         prefix: "THING",

@@ -57,19 +57,11 @@ mod tests {
 
     use bytes::Bytes;
 
+    use super::super::flags::tests::PRODUCT;
     use super::super::staging_dir::is_unfinished;
     use super::*;
     use crate::host::backup::Source;
     use crate::kv::{Batch, KeyValue as _, Sled, SledConfig};
-
-    const PRODUCT: Product = Product {
-        name: "thing",
-        version: "1",
-        prefix: "T",
-        port: 7,
-        record_bytes_max: 65_536,
-        is_row: |_, _| true,
-    };
 
     /// A backup of a store with a row and a secret.
     fn backup(folder: &Path) -> Found {
@@ -152,6 +144,8 @@ mod tests {
         let found = backup(&odd);
         let data = folder.path().join("disk");
         std::fs::create_dir_all(data.join("lost+found")).unwrap();
+        // A kill came before the mark had its name.
+        std::fs::write(data.join("service-0a.new"), "thing 1\n").unwrap();
         fill(&data, &PRODUCT, &found, None).unwrap();
         assert_whole(&data);
     }

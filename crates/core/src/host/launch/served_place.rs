@@ -37,10 +37,7 @@ impl ServedPlace {
     /// Looks whether it is gone. It blocks.
     pub(super) fn look(&self) -> Option<&str> {
         if self.gone().is_none() && self.0.is_missed() {
-            let path = self.0.directory.display();
-            let _ = self.0.gone.set(format!(
-                "the data directory {path} is gone: it was removed, moved away or unmounted while it was served, so nothing more is acknowledged. Put it back, or restore a backup, then start again"
-            ));
+            return Some(self.0.note_gone());
         }
         self.gone()
     }
@@ -50,22 +47,29 @@ impl ServedPlace {
         let mut was_missed = false;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let place = self.clone();
+            let place = Arc::clone(&self.0);
             // A disk that does not answer must not keep the requests of this thread waiting.
-            let looked = tokio::task::spawn_blocking(move || match was_missed {
-                true => place.look().map(str::to_owned).ok_or(false),
-                false => Err(place.0.is_missed()),
-            });
-            match looked.await {
-                Ok(Ok(gone)) => return gone,
-                Ok(Err(is_missed)) => was_missed = is_missed,
-                Err(_) => {}
+            let looked = tokio::task::spawn_blocking(move || place.is_missed());
+            let is_missed = looked.await.unwrap_or(false);
+            if is_missed && was_missed {
+                return self.0.note_gone().to_owned();
             }
+            was_missed = is_missed;
         }
     }
 }
 
 impl Place {
+    /// Notes that it is gone, and gives the sentence that says so.
+    fn note_gone(&self) -> &str {
+        self.gone.get_or_init(|| {
+            let path = self.directory.display();
+            format!(
+                "the data directory {path} is gone: it was removed, moved away or unmounted while it was served, so nothing more is acknowledged. Put it back, or restore a backup, then start again"
+            )
+        })
+    }
+
     /// Returns whether it is not found, or is another's. A disk that does not let itself be read is another fault.
     fn is_missed(&self) -> bool {
         match identity_file::of_records(&self.directory) {

@@ -1,5 +1,6 @@
 //! The mark of a data directory: the service that it is of. It is on disk before anything else is, and no other service opens the directory.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,6 +14,8 @@ use crate::kv::{KeyValue, Span};
 
 /// The file in the data directory that has it: the name of the service, and the number of the form of the directory.
 pub(super) const FILE: &str = "service";
+/// The end of the name of one that is not in its place yet.
+const UNFINISHED: &str = ".new";
 /// The only form so far.
 const FORMAT: &str = "1";
 /// Rows by which a directory without a mark is known.
@@ -44,6 +47,13 @@ pub(super) fn is_of(directory: &Path, product: &Product) -> Result<bool, Storage
     }
 }
 
+/// Returns whether a file of a data directory is the mark, or one that was to become it when a kill came.
+pub(super) fn is_mark(name: &OsStr) -> bool {
+    let unfinished =
+        |name: &str| name.strip_prefix(FILE)?.strip_prefix('-')?.strip_suffix(UNFINISHED).map(drop);
+    name == FILE || name.to_str().and_then(unfinished).is_some()
+}
+
 /// Returns whether a word is one that a service may be called.
 fn is_name(word: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -60,7 +70,7 @@ pub(super) fn claim(directory: &Path, product: &Product) -> Result<(), StorageEr
         return Ok(());
     }
     let mark = directory.join(FILE);
-    let beside = directory.join(format!("{FILE}-{}.new", random_hex()));
+    let beside = directory.join(format!("{FILE}-{}{UNFINISHED}", random_hex()));
     let failed = |error: std::io::Error| unusable(&mark, &error);
     write_private(&beside, format!("{} {FORMAT}\n", product.name).as_bytes()).map_err(failed)?;
     let linked = match fs::hard_link(&beside, &mark) {
@@ -109,11 +119,11 @@ fn unusable(path: &Path, error: &std::io::Error) -> StorageError {
 
 #[cfg(all(test, feature = "sled"))]
 mod tests {
+    use super::super::flags::tests::PRODUCT;
     use super::*;
 
     const fn product(name: &'static str) -> Product {
-        let (version, prefix) = ("1", "T");
-        Product { name, version, prefix, port: 7, record_bytes_max: 65_536, is_row: |_, _| true }
+        Product { name, ..PRODUCT }
     }
 
     #[test]
@@ -134,6 +144,20 @@ mod tests {
         }
         assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), b"one 1\n");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_mark_is_known_by_its_name_also_where_a_kill_left_it_unfinished() {
+        for (name, is) in [
+            ("service", true),
+            ("service-0a.new", true),
+            ("service.new", false),
+            ("service-0a", false),
+            ("services", false),
+            ("kv", false),
+        ] {
+            assert_eq!(is_mark(OsStr::new(name)), is, "{name}");
+        }
     }
 
     #[test]

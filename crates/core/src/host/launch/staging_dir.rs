@@ -176,7 +176,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 pub(super) fn is_empty_but_for_it(data: &Path) -> std::io::Result<bool> {
     for entry in fs::read_dir(data)? {
         let name = entry?.file_name();
-        if ![STAGING, LOST_AND_FOUND, service_mark::FILE].iter().any(|own| name == *own) {
+        if name != STAGING && name != LOST_AND_FOUND && !service_mark::is_mark(&name) {
             return Ok(false);
         }
     }

@@ -66,12 +66,9 @@ pub struct Storage {
     /// Held as long as the bodies are this instance's alone.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(super) bodies_lock: Option<crate::disk::DiskLock>,
-    /// The service, which marks its data directory once its bodies are known.
+    /// The bodies, until it is known that they belong to the records, and the service that marks its data directory then.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
-    product: Option<Product>,
-    /// The bodies, until it is known that they belong to the records.
-    #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
-    bodies_unchecked: Option<BodySide>,
+    bodies_unchecked: Option<(BodySide, Product)>,
 }
 
 #[cfg(feature = "sled")]
@@ -142,15 +139,15 @@ impl Storage {
 
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     fn check_bodies(&mut self) -> Result<(), StorageError> {
-        let Some(side) = self.bodies_unchecked.take() else {
+        let Some((side, product)) = self.bodies_unchecked.take() else {
             return Ok(());
         };
         let identity = self.claim("identity", &random_hex())?;
         side.belong_to(&*self.kv, &identity, &self.place())?;
-        match (&self.directory, &self.product) {
+        match &self.directory {
             // Only now is it known that bodies which an older release put there are this service's.
-            (Some(directory), Some(product)) if !holds_records(directory) => {
-                service_mark::claim(directory, product)
+            Some(directory) if !holds_records(directory) => {
+                service_mark::claim(directory, &product)
             }
             _ => Ok(()),
         }
@@ -347,8 +344,7 @@ fn shared(url: &str, flags: &Flags) -> Result<Storage, StorageError> {
         bodies_elsewhere: Some(side.to_string()),
         shared: Some(shared),
         bodies_lock,
-        product: Some(flags.product),
-        bodies_unchecked: Some(side),
+        bodies_unchecked: Some((side, flags.product)),
         ..memory()
     })
 }
@@ -411,8 +407,6 @@ pub fn memory() -> Storage {
         shared: None,
         #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         bodies_lock: None,
-        #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
-        product: None,
         #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
         bodies_unchecked: None,
     }
@@ -485,8 +479,6 @@ fn on_disk_after(
         shared: None,
         #[cfg(any(feature = "etcd", feature = "postgres"))]
         bodies_lock: None,
-        #[cfg(any(feature = "etcd", feature = "postgres"))]
-        product: None,
         #[cfg(any(feature = "etcd", feature = "postgres"))]
         bodies_unchecked: None,
     })
@@ -613,19 +605,12 @@ mod tests {
     #[cfg(feature = "sled")]
     #[test]
     fn a_file_of_the_journal_has_room_for_what_the_flag_says() {
-        use super::super::flags::{Product, augment};
+        use super::super::flags::augment;
+        use super::super::flags::tests::PRODUCT;
         use crate::kv::Batch;
-        let product = Product {
-            name: "thing",
-            version: "1",
-            prefix: "T",
-            port: 7,
-            record_bytes_max: 65_536,
-            is_row: |_, _| true,
-        };
         let length = |words: &[&str]| {
-            let command = augment(clap::Command::new("thing"), &product);
-            let flags = Flags::from_matches(&product, &command.try_get_matches_from(words).ok()?);
+            let command = augment(clap::Command::new("thing"), &PRODUCT);
+            let flags = Flags::from_matches(&PRODUCT, &command.try_get_matches_from(words).ok()?);
             let folder = tempfile::tempdir().unwrap();
             let storage = open(&Flags { data: Some(folder.path().to_owned()), ..flags }).unwrap();
             let writes = vec![("a".into(), Some("b".into()))];

@@ -106,22 +106,15 @@ mod tests {
     use clap::Command;
     use rustls::ServerConnection;
 
-    use super::super::flags::{Product, augment};
+    use super::super::flags::augment;
+    use super::super::flags::tests::PRODUCT;
     use super::super::tls;
     use super::*;
 
     /// The flags of a service of this command line.
     fn flags(line: &[&str]) -> Flags {
-        let product = Product {
-            name: "thing",
-            version: "1",
-            prefix: "T",
-            port: 7,
-            record_bytes_max: 65_536,
-            is_row: |_, _| true,
-        };
-        let command = augment(Command::new("thing"), &product);
-        Flags::from_matches(&product, &command.get_matches_from([&["thing"], line].concat()))
+        let command = augment(Command::new("thing"), &PRODUCT);
+        Flags::from_matches(&PRODUCT, &command.get_matches_from([&["thing"], line].concat()))
     }
 
     /// Exchanges a few bytes with a server of the one flags, by the others.

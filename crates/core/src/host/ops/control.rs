@@ -284,7 +284,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
 }
 
 /// The control paths of the host, each with the methods that `dispatch` takes, as `Allow` lists them.
-const KNOWN: &[(&str, &str)] = &[
+pub(in crate::host) const KNOWN: &[(&str, &str)] = &[
     #[cfg(feature = "sled")]
     ("/_ops/backup", "POST"),
     ("/_ops/health/live", "GET, HEAD"),

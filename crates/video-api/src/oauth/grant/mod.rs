@@ -226,11 +226,10 @@ pub fn make_code(
     code: Code,
 ) -> Result<String, StoreError> {
     sweep(tx, now)?;
-    let secret = random_secret(ids, "4/0A");
-    let code = Code { expires: now.seconds().saturating_add(CODE_SECONDS), used: false, ..code };
-    ENDS.put(tx, &end_key(code.expires, digest(&secret)), &());
-    SECRETS_OF.put(tx, &(code.id, digest(&secret)), &());
-    SECRETS.put(tx, &digest(&secret), &Secret::Code(code));
+    let expires = now.seconds().saturating_add(CODE_SECONDS);
+    let (id, meaning) = (code.id, Secret::Code(Code { expires, used: false, ..code }));
+    let secret = make_secret(tx, ids, "4/0A", expires, &meaning);
+    SECRETS_OF.put(tx, &(id, digest(&secret)), &());
     Ok(secret)
 }
 
@@ -305,7 +304,7 @@ fn begin(
     Ok((access, refresh))
 }
 
-/// Makes a secret of no grant yet, which ends in this second.
+/// Makes a secret with which a grant begins, and which ends in this second.
 fn make_secret(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,

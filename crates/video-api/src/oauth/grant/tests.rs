@@ -27,7 +27,7 @@ fn code() -> Code {
     }
 }
 
-fn run<T>(
+pub(super) fn run<T>(
     store: &Memory,
     seed: u64,
     mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, OauthError>,
@@ -35,7 +35,7 @@ fn run<T>(
     kv::run_blocking(store, &mut SeededIds::from_number(seed), 1, |tx, ids| body(tx, ids))
 }
 
-fn at(seconds: i64) -> Timestamp {
+pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_seconds(seconds)
 }
 

@@ -1,25 +1,14 @@
 use std::time::Duration;
 
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{self, Memory};
+use triptych_core::kv::Memory;
 
+use super::super::tests::{at, run};
 use super::super::{Client, SECRETS_OF, make_access, refresh};
 use super::*;
 use crate::account::{ACCOUNTS, Account};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/youtube openid";
-
-fn run<T>(
-    store: &Memory,
-    seed: u64,
-    mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, OauthError>,
-) -> Result<T, OauthError> {
-    kv::run_blocking(store, &mut SeededIds::from_number(seed), 1, |tx, ids| body(tx, ids))
-}
-
-fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_seconds(seconds)
-}
 
 fn store() -> Memory {
     let store = Memory::new();
