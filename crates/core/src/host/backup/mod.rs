@@ -21,7 +21,7 @@ pub(super) const SERVES_OTHER_DATA: &str = "this service serves another data dir
 pub(super) enum BackupError {
     /// There is nothing on disk.
     #[error(
-        "there are no records in a data directory to copy: start with --data, or back up the database of --store with its own tools"
+        "there are no records in a data directory to copy or check: start with --data, or back up the database of --store with its own tools"
     )]
     InMemory,
     /// A copy of the data directory would have records without their bodies.

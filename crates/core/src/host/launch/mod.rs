@@ -6,6 +6,8 @@ mod archive;
 mod body_folders;
 #[cfg(feature = "sled")]
 mod copies;
+#[cfg(feature = "sled")]
+pub(in crate::host) mod directory_watch;
 pub mod flags;
 mod healthcheck;
 #[cfg(feature = "sled")]
@@ -22,8 +24,6 @@ mod private_file;
 #[cfg(feature = "sled")]
 mod restoration;
 mod secret;
-#[cfg(feature = "sled")]
-pub(in crate::host) mod served_place;
 mod service_mark;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 pub(in crate::host) mod shared_clock;
@@ -55,12 +55,12 @@ use tokio::net::TcpListener;
 
 #[cfg(feature = "sled")]
 pub use self::archive::Archive;
+#[cfg(feature = "sled")]
+use self::directory_watch::DirectoryWatch;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
 pub use self::output::print;
 use self::output_file::{OutputFile, replaced_by};
-#[cfg(feature = "sled")]
-use self::served_place::ServedPlace;
 #[cfg(feature = "sled")]
 pub use self::staging_dir::StagingDir;
 use self::storage::Storage;
@@ -278,9 +278,9 @@ where
     #[cfg(feature = "sled")]
     let (backup, records) = (storage.backup_source(product), storage.records());
     #[cfg(feature = "sled")]
-    let place = storage.served_place();
+    let watch = storage.directory_watch();
     #[cfg(feature = "sled")]
-    let config = Config { backup, records, place: place.clone(), ..config };
+    let config = Config { backup, records, watch: watch.clone(), ..config };
     // The service takes the stores apart; this is held until it has ended.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     let _bodies_lock = storage.bodies_lock.take();
@@ -312,7 +312,7 @@ where
     say(&format!("{} is ready", product.name));
     let mut failed = None;
     #[cfg(feature = "sled")]
-    let gone = until_gone(place.clone());
+    let gone = until_gone(watch.clone());
     #[cfg(not(feature = "sled"))]
     let gone = std::future::pending::<String>();
     let stop = async {
@@ -341,7 +341,7 @@ where
     }
     // A directory that is gone is why its disk failed, and holds nothing for the next start to go on from.
     #[cfg(feature = "sled")]
-    let gone = place.and_then(|place| place.look().map(str::to_owned));
+    let gone = watch.and_then(|watch| watch.look().map(str::to_owned));
     #[cfg(not(feature = "sled"))]
     let gone = None;
     match failed {
@@ -381,9 +381,9 @@ async fn until_failure(failure: Option<Pending<String>>) -> String {
 
 /// Returns once the data directory is gone; never, where there is none.
 #[cfg(feature = "sled")]
-async fn until_gone(place: Option<ServedPlace>) -> String {
-    match place {
-        Some(place) => place.until_gone().await,
+async fn until_gone(watch: Option<DirectoryWatch>) -> String {
+    match watch {
+        Some(watch) => watch.until_gone().await,
         None => std::future::pending().await,
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 #[cfg(feature = "sled")]
 use std::sync::Weak;
 
+#[cfg(feature = "sled")]
+use super::directory_watch::DirectoryWatch;
 use super::flags::Flags;
 #[cfg(feature = "sled")]
 use super::flags::Product;
@@ -13,8 +15,6 @@ use super::identity::{BodySide, Sides};
 #[cfg(feature = "sled")]
 use super::identity_file;
 pub use super::secret::{random_hex, secret};
-#[cfg(feature = "sled")]
-use super::served_place::ServedPlace;
 use super::service_mark;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use super::shared_store::{self, SharedStore};
@@ -84,9 +84,9 @@ impl Storage {
     }
 
     /// The data directory that holds the records; none if they are elsewhere.
-    pub(super) fn served_place(&self) -> Option<ServedPlace> {
+    pub(super) fn directory_watch(&self) -> Option<DirectoryWatch> {
         self.engines.as_ref()?;
-        self.directory.as_deref().map(ServedPlace::of)
+        self.directory.as_deref().map(DirectoryWatch::of)
     }
 
     /// The records on disk, as long as the service holds them.

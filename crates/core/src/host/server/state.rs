@@ -13,7 +13,7 @@ use super::body::BodyTimeouts;
 use super::shutdown::Stopping;
 use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
 #[cfg(feature = "sled")]
-use crate::host::launch::served_place::ServedPlace;
+use crate::host::launch::directory_watch::DirectoryWatch;
 #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
 use crate::host::launch::shared_store::SharedStore;
 use crate::host::ops::Metrics;
@@ -89,7 +89,7 @@ pub struct Config {
     pub(in crate::host) records: Weak<crate::kv::Sled>,
     /// The data directory that has to be there for `/_ops/health/ready`; none in memory.
     #[cfg(feature = "sled")]
-    pub(in crate::host) place: Option<ServedPlace>,
+    pub(in crate::host) watch: Option<DirectoryWatch>,
     /// The store on another machine that requests need.
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) shared: Option<SharedStore>,
@@ -115,7 +115,7 @@ pub(in crate::host) struct ServerState<S> {
     #[cfg(feature = "sled")]
     records: Weak<crate::kv::Sled>,
     #[cfg(feature = "sled")]
-    place: Option<ServedPlace>,
+    watch: Option<DirectoryWatch>,
     #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
     pub(in crate::host) shared: Option<SharedStore>,
     id_key: u64,
@@ -131,7 +131,7 @@ impl<S: Hosted> ServerState<S> {
             return Some(format!("not ready: {why}\n"));
         }
         #[cfg(feature = "sled")]
-        if let Some(gone) = self.place.as_ref().and_then(ServedPlace::gone) {
+        if let Some(gone) = self.watch.as_ref().and_then(DirectoryWatch::gone) {
             return Some(format!("not ready: {gone}\n"));
         }
         if self.stopping.is_stopping() || !self.service.ready() {
@@ -161,7 +161,7 @@ impl<S: Hosted> ServerState<S> {
             #[cfg(feature = "sled")]
             records: config.records,
             #[cfg(feature = "sled")]
-            place: config.place,
+            watch: config.watch,
             #[cfg(all(any(feature = "etcd", feature = "postgres"), feature = "sled"))]
             shared: config.shared,
             request_log: Arc::default(),

@@ -1,4 +1,4 @@
-//! The place of a data directory while it is served: one that is removed, moved away or unmounted is noticed, and ends its service.
+//! A watch of the data directory that is served: one that is removed, moved away or unmounted ends its service.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use super::identity_file;
 /// Time between two looks. The second one that does not find it counts: who exchanges a directory takes it away for a moment.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The directory, with what a look found.
+/// A watch of a directory, with what a look found.
 #[derive(Debug, Clone)]
-pub(in crate::host) struct ServedPlace(Arc<Place>);
+pub(in crate::host) struct DirectoryWatch(Arc<Watched>);
 
 #[derive(Debug)]
-struct Place {
+struct Watched {
     directory: PathBuf,
     /// The identity of the records, by which they are known again: numbers of files change on some file systems while nothing does.
     identity: Option<String>,
     gone: OnceLock<String>,
 }
 
-impl ServedPlace {
+impl DirectoryWatch {
     /// The directory, whose stores were opened.
     pub(super) fn of(directory: &Path) -> Self {
         let identity = identity_file::of_records(directory).ok().flatten();
-        Self(Arc::new(Place { directory: directory.to_owned(), identity, gone: OnceLock::new() }))
+        Self(Arc::new(Watched { directory: directory.to_owned(), identity, gone: OnceLock::new() }))
     }
 
     /// The sentence that says that it is gone, if a look found so.
@@ -47,9 +47,9 @@ impl ServedPlace {
         let mut was_missed = false;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let place = Arc::clone(&self.0);
+            let watched = Arc::clone(&self.0);
             // A disk that does not answer must not keep the requests of this thread waiting.
-            let looked = tokio::task::spawn_blocking(move || place.is_missed());
+            let looked = tokio::task::spawn_blocking(move || watched.is_missed());
             let is_missed = looked.await.unwrap_or(false);
             if is_missed && was_missed {
                 return self.0.note_gone().to_owned();
@@ -59,7 +59,7 @@ impl ServedPlace {
     }
 }
 
-impl Place {
+impl Watched {
     /// Notes that it is gone, and gives the sentence that says so.
     fn note_gone(&self) -> &str {
         self.gone.get_or_init(|| {
@@ -99,18 +99,18 @@ mod tests {
         for (number, is_replaced) in [false, true].into_iter().enumerate() {
             let data = folder.path().join(format!("data-{number}"));
             make(&data, "one\n");
-            let place = ServedPlace::of(&data);
-            assert_eq!(place.look(), None);
+            let watch = DirectoryWatch::of(&data);
+            assert_eq!(watch.look(), None);
             std::fs::remove_file(data.join("kv/format")).unwrap();
-            assert_eq!(place.look(), None);
+            assert_eq!(watch.look(), None);
             std::fs::rename(&data, folder.path().join(format!("away-{number}"))).unwrap();
             if is_replaced {
                 make(&data, "other\n");
             }
-            assert_eq!(place.gone(), None, "it is not looked at by who only asks");
-            let said = place.look().unwrap_or_default();
+            assert_eq!(watch.gone(), None, "it is not looked at by who only asks");
+            let said = watch.look().unwrap_or_default();
             assert!(said.starts_with(&format!("the data directory {} is gone", data.display())));
-            assert_eq!(place.gone(), Some(said));
+            assert_eq!(watch.gone(), Some(said));
         }
     }
 }
