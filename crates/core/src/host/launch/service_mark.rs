@@ -1,5 +1,6 @@
 //! The mark of a data directory: the service that it is of. It is on disk before anything else is, and no other service opens the directory.
 
+#[cfg(feature = "sled")]
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -15,6 +16,7 @@ use crate::kv::{KeyValue, Span};
 /// The file in the data directory that has it: the name of the service, and the number of the form of the directory.
 pub(super) const FILE: &str = "service";
 /// The end of the name of one that is not in its place yet.
+#[cfg(feature = "sled")]
 const UNFINISHED: &str = ".new";
 /// The only form so far.
 const FORMAT: &str = "1";
@@ -48,6 +50,7 @@ pub(super) fn is_of(directory: &Path, product: &Product) -> Result<bool, Storage
 }
 
 /// Returns whether a file of a data directory is the mark, or one that was to become it when a kill came.
+#[cfg(feature = "sled")]
 pub(super) fn is_mark(name: &OsStr) -> bool {
     let unfinished =
         |name: &str| name.strip_prefix(FILE)?.strip_prefix('-')?.strip_suffix(UNFINISHED).map(drop);
