@@ -123,6 +123,34 @@ async fn a_directory_bucket_deletes_what_has_the_size_and_the_time_that_were_nam
 }
 
 #[tokio::test]
+async fn a_delete_of_a_version_takes_no_entity_tag_and_deletes_nothing() {
+    let world = World::new(NOW).await;
+    for bucket in ["versioned", "bkt"] {
+        let put = world.store(&format!("/{bucket}/k"), b"1").await;
+        let tag = put.header("etag").unwrap();
+        let version = put.header("x-amz-version-id").unwrap_or("null");
+        let target = format!("/{bucket}/k?versionId={version}");
+        for value in [tag, "\"other\"", "*"] {
+            let answer =
+                world.send(&Draft::new("DELETE", &target, b"").with("if-match", value)).await;
+            assert_eq!(code(&answer), is(501, "NotImplemented"), "{bucket} {value}");
+            assert_eq!(answer.element("Header").as_deref(), Some("If-Match"));
+            let sentence = "A header you provided implies functionality that is not implemented";
+            assert_eq!(answer.element("Message").as_deref(), Some(sentence));
+            assert_eq!(world.fetch(&target).await.status, 200, "{bucket} {value}");
+        }
+        // The current version has no name.
+        let current = Draft::new("DELETE", &format!("/{bucket}/k"), b"").with("if-match", tag);
+        assert_eq!(world.send(&current).await.status, 204, "{bucket}");
+    }
+    // In a directory bucket `null` is the object.
+    let put = world.send(&zonal("PUT", "/k", b"1")).await;
+    let delete = zonal("DELETE", "/k?versionId=null", b"");
+    let delete = delete.with("if-match", put.header("etag").unwrap());
+    assert_eq!(code(&world.send(&delete).await), is(204, ""));
+}
+
+#[tokio::test]
 async fn a_delete_of_many_keys_passes_over_nothing_that_spares_one() {
     let world = World::new(NOW).await;
     world.store("/bkt/k", b"12345").await;

@@ -18,7 +18,7 @@ use crate::store::delete::{
     DeleteConditions, DeleteOutcome, DeleteRequest, IF_MODIFIED_AT, IF_SIZE, delete,
 };
 use crate::store::key::Key;
-use crate::store::precondition::check_of_deletes;
+use crate::store::precondition::{check_of_deletes, check_of_version_deletes};
 use crate::store::tables::BUCKETS;
 
 const BYPASS: &str = "x-store-bypass-governance-retention";
@@ -56,7 +56,7 @@ fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
 /// `DeleteObject`.
 ///
 /// # Errors
-/// `HeaderNotImplemented` for conditions that no delete knows, and for those on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
+/// `HeaderNotImplemented` for conditions that no delete knows, and for those that its kind of bucket does not; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
 pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     check_of_deletes(call.fields)?;
     check_conditions(call)?;
@@ -118,10 +118,14 @@ impl<'d> Wanted<'d> {
 const MODIFIED_AT: &str = "LastModifiedTime";
 const SIZE: &str = "Size";
 
-/// Refuses conditions on time and size but in directory buckets, which alone have them: without them more would be deleted.
+/// Refuses conditions on time and size, and on a version that is named, but in directory buckets, which alone have the first and have no
+/// versions: without them more would be deleted.
 fn check_conditions(call: &Call<'_>) -> Result<(), Error> {
     if call.bucket()?.kind == BucketKind::Directory {
         return Ok(());
+    }
+    if call.query.has("versionId") {
+        check_of_version_deletes(call.fields)?;
     }
     match [IF_MODIFIED_AT, IF_SIZE].into_iter().find(|header| call.fields.has(header)) {
         Some(header) => Err(Error::HeaderNotImplemented { header, reason: None }),

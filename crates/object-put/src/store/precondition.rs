@@ -33,6 +33,14 @@ pub fn check_of_deletes(fields: &Fields<'_>) -> Result<(), Error> {
     check_of_writes(fields)
 }
 
+/// The same of a delete of a version by its id: a condition is on the current one, which may be another.
+///
+/// # Errors
+/// [`Error::HeaderNotImplemented`].
+pub fn check_of_version_deletes(fields: &Fields<'_>) -> Result<(), Error> {
+    check_conditions(fields, &[("if-match", IF_MATCH)])
+}
+
 /// The same of what knows no condition: the beginning of an upload and its parts, since the completion is what one holds for, and the head of
 /// a form.
 ///
