@@ -103,8 +103,6 @@ async fn a_directory_bucket_deletes_what_has_the_size_and_the_time_that_were_nam
         let left = world.send(&zonal("GET", "/k", b"")).await.status;
         assert_eq!(left, if expected.0 == 204 { 404 } else { 200 }, "{headers:?}");
     }
-    let absent = zonal("DELETE", "/none", b"").with(size, "5");
-    assert_eq!(code(&world.send(&absent).await), is(404, "NoSuchKey"));
     for (inner, status) in [
         ("<Size>6</Size>".to_owned(), 200),
         (format!("<LastModifiedTime>{wrong}</LastModifiedTime>"), 200),
@@ -148,6 +146,34 @@ async fn a_delete_of_a_version_takes_no_entity_tag_and_deletes_nothing() {
     let delete = zonal("DELETE", "/k?versionId=null", b"");
     let delete = delete.with("if-match", put.header("etag").unwrap());
     assert_eq!(code(&world.send(&delete).await), is(204, ""));
+}
+
+#[tokio::test]
+async fn an_absent_key_of_a_directory_bucket_has_any_size_and_time_but_no_entity_tag() {
+    let world = World::new(NOW).await;
+    let (time, size) = ("x-store-if-match-last-modified-time", "x-store-if-match-size");
+    let past = "Sat, 01 Jan 2000 00:00:00 GMT";
+    for (headers, expected) in [
+        (&[(size, "5")][..], is(204, "")),
+        (&[(time, past)], is(204, "")),
+        (&[(size, "5"), (time, past)], is(204, "")),
+        (&[("if-match", "*")], is(404, "NoSuchKey")),
+        (&[("if-match", "\"0\""), (size, "5")], is(404, "NoSuchKey")),
+    ] {
+        let draft = zonal("DELETE", "/none", b"");
+        let draft = headers.iter().fold(draft, |draft, (name, value)| draft.with(name, *value));
+        assert_eq!(code(&world.send(&draft).await), expected, "{headers:?}");
+    }
+    for (inner, expected) in [
+        ("<Size>5</Size>".to_owned(), "<Deleted><Key>none</Key></Deleted>"),
+        (format!("<LastModifiedTime>{past}</LastModifiedTime>"), "<Deleted><Key>none</Key>"),
+        ("<ETag>0</ETag>".to_owned(), "<Code>NoSuchKey</Code>"),
+        ("<ETag>0</ETag><Size>5</Size>".to_owned(), "<Code>NoSuchKey</Code>"),
+    ] {
+        let asked = document(&format!("<Key>none</Key>{inner}"));
+        let answer = world.send(&zonal_delete_objects(&asked)).await;
+        assert!(answer.text().contains(expected), "{inner}: {}", answer.text());
+    }
 }
 
 #[tokio::test]

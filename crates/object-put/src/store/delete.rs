@@ -50,19 +50,17 @@ pub struct DeleteConditions<'a> {
 }
 
 impl DeleteConditions<'_> {
-    /// Checks them on what is to be deleted.
+    /// Checks them on what is to be deleted. What is not there has any size and any time, as in the real service, but no entity tag.
     ///
     /// # Errors
-    /// `NoSuchKey` where there is nothing; `PreconditionFailed`.
+    /// `NoSuchKey` for an entity tag where there is nothing; `PreconditionFailed`.
     fn check(&self, key: &Key, found: Option<&FoundVersion>) -> Result<(), Error> {
-        if *self == Self::default() {
-            return Ok(());
-        }
-        let Some(found) = found else {
-            return Err(Error::NoSuchKey { key: key.to_string() });
-        };
-        let Some(data) = &found.version.data else {
-            return Err(Error::NoSuchKey { key: key.to_string() });
+        let object = found.and_then(|found| Some((found, found.version.data.as_ref()?)));
+        let Some((found, data)) = object else {
+            return match self.tag {
+                Some(_) => Err(Error::NoSuchKey { key: key.to_string() }),
+                None => Ok(()),
+            };
         };
         let modified = found.version.modified.seconds();
         let failed = |condition| Err(Error::PreconditionFailed { condition });
