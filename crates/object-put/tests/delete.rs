@@ -114,7 +114,7 @@ async fn a_directory_bucket_deletes_what_has_the_size_and_the_time_that_were_nam
         let asked = document(&format!("<Key>k</Key>{inner}"));
         let answer = world.send(&zonal_delete_objects(&asked)).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
-        let refused = answer.text().contains("<Code>PreconditionFailed</Code>");
+        let refused = answer.text().contains("<Code>412 Precondition Failed</Code>");
         assert_eq!(refused, status == 200, "{inner}: {}", answer.text());
         assert_eq!(world.send(&zonal("GET", "/k", b"")).await.status, status, "{inner}");
     }
@@ -174,6 +174,32 @@ async fn an_absent_key_of_a_directory_bucket_has_any_size_and_time_but_no_entity
         let answer = world.send(&zonal_delete_objects(&asked)).await;
         assert!(answer.text().contains(expected), "{inner}: {}", answer.text());
     }
+}
+
+#[tokio::test]
+async fn a_condition_of_one_key_of_many_fails_with_the_code_of_its_kind_of_bucket() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/k", b"12345").await;
+    assert_eq!(world.send(&zonal("PUT", "/k", b"12345")).await.status, 200);
+    let past = "Sat, 01 Jan 2000 00:00:00 GMT";
+    let sentence =
+        "<Message>At least one of the pre-conditions you specified did not hold</Message>";
+    for inner in [
+        "<ETag>none</ETag>".to_owned(),
+        "<Size>6</Size>".to_owned(),
+        format!("<LastModifiedTime>{past}</LastModifiedTime>"),
+    ] {
+        let asked = document(&format!("<Key>k</Key>{inner}"));
+        let text = world.send(&zonal_delete_objects(&asked)).await.text();
+        let expected = format!("<Code>412 Precondition Failed</Code>{sentence}");
+        assert!(text.contains(&expected), "{inner}: {text}");
+    }
+    let asked = document("<Key>k</Key><ETag>none</ETag>");
+    let text = world.send(&delete_objects(&asked)).await.text();
+    assert!(text.contains(&format!("<Code>PreconditionFailed</Code>{sentence}")), "{text}");
+    // One key by itself has the code of all operations.
+    let alone = zonal("DELETE", "/k", b"").with("if-match", "\"none\"");
+    assert_eq!(code(&world.send(&alone).await), is(412, "PreconditionFailed"));
 }
 
 #[tokio::test]

@@ -105,6 +105,7 @@ fn object_rows() -> Vec<Row> {
         (Error::NoSuchUpload { upload: text("u") }, 404, "NoSuchUpload", "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.", "UploadId=u"),
         (Error::NotConfigured { code: "NoSuchBucketPolicy", bucket: Some(text("b")), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
         (Error::PreconditionFailed { condition: "If-None-Match" }, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", "Condition=If-None-Match"),
+        (Error::KeyPreconditionFailed, 412, "412 Precondition Failed", "At least one of the pre-conditions you specified did not hold", ""),
         (Error::kms(KmsFault::Disabled, text("arn:store:kms:r:a:key/k is disabled.")), 400, "KMS.DisabledException", "arn:aws:kms:r:a:key/k is disabled.", ""),
         (Error::KeyServiceFailed { reason: "it did not answer" }, 503, "ServiceUnavailable", "The key service could not be used: it did not answer. Please try again.", ""),
         (Error::CustomerKeysBlocked, 403, "AccessDenied", "This bucket has blocked upload requests that specify Server Side Encryption with Customer provided keys (SSE-C). Please specify a different server-side encryption type", ""),

@@ -486,6 +486,9 @@ pub enum Error {
         /// The header that holds the condition.
         condition: &'static str,
     },
+    /// A condition on one of many keys of a directory bucket does not hold, for which the real service has a code of its own.
+    #[error("At least one of the pre-conditions you specified did not hold")]
+    KeyPreconditionFailed,
     /// The key service refuses a key.
     #[error("{reason}")]
     Kms {

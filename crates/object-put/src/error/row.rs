@@ -93,6 +93,7 @@ impl Coded for Error {
             Self::NoSuchUpload { .. } => Row::of(404, "NoSuchUpload"),
             Self::NotConfigured { code, .. } => Row::of(404, code),
             Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
+            Self::KeyPreconditionFailed => Row::of(412, "412 Precondition Failed"),
             Self::Kms { fault, .. } => Row::of(
                 400,
                 match fault {

@@ -200,6 +200,7 @@ fn one(
     wanted: &Wanted<'_>,
 ) -> Result<DeleteOutcome, Error> {
     let key = Key::new(wanted.key.to_owned())?;
+    let is_directory = call.bucket()?.kind == BucketKind::Directory;
     let etag = wanted.conditions.tag;
     let access = AccessRequest { etag, ..call.access(&key, wanted.version) };
     check_delete(&access, call.bucket()?, tx)?;
@@ -217,11 +218,12 @@ fn one(
         },
         ids,
     );
-    // Among many keys a version id that was never given is one that is not there.
     outcome.map_err(|error| match (error, wanted.version) {
+        // Among many keys a version id that was never given is one that is not there.
         (Error::InvalidArgument { argument, .. }, Some(version)) if argument == "versionId" => {
             Error::NoSuchVersion { key: wanted.key.to_owned(), version: version.to_owned() }
         }
+        (Error::PreconditionFailed { .. }, _) if is_directory => Error::KeyPreconditionFailed,
         (error, _) => error,
     })
 }
