@@ -56,6 +56,23 @@ fn refused(reason: impl Into<String>) -> Error {
     Error::FormRefused { reason: reason.into() }
 }
 
+/// The time of an `expiration`: ISO 8601 in its extended form, in UTC, with seconds or fractions of them. Other forms of RFC 3339 are none in
+/// the real service.
+fn end_of_validity(text: &str) -> Option<Timestamp> {
+    const FORM: &[u8] = b"0000-00-00T00:00:00";
+    let (seconds, rest) = text.strip_suffix('Z')?.split_at_checked(FORM.len())?;
+    let fits = |(byte, form): (u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == *form,
+    };
+    let is_fraction = match rest.strip_prefix('.') {
+        Some(digits) => !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()),
+        None => rest.is_empty(),
+    };
+    let has_form = seconds.bytes().zip(FORM).all(fits) && is_fraction;
+    has_form.then(|| Timestamp::from_rfc3339(text)).flatten()
+}
+
 impl PostPolicy {
     /// The policy of the field `policy`: JSON, in base64.
     ///
@@ -80,7 +97,7 @@ impl PostPolicy {
         let expiration =
             object.get("expiration").ok_or_else(|| invalid("Policy missing expiration."))?;
         let named = expiration.as_str().ok_or_else(|| invalid(NO_JSON))?;
-        let expiration = Timestamp::from_rfc3339(named)
+        let expiration = end_of_validity(named)
             .ok_or_else(|| invalid(format!("Invalid 'expiration' value: '{named}'")))?;
         let conditions =
             object.get("conditions").ok_or_else(|| invalid("Policy missing conditions."))?;
@@ -430,6 +447,46 @@ mod tests {
         let past = document(r#"{"expiration": "2020-01-01T00:00:00Z", "conditions": []}"#).unwrap();
         let bucket = NamedBucket { name: "b", point: None, region: "us-east-1" };
         assert_eq!(past.check(&Form::default(), &bucket, NOW, ""), Err(refused("Policy expired.")));
+    }
+
+    #[test]
+    fn an_expiration_is_a_time_of_utc_in_the_extended_form_of_iso_8601() {
+        let read = |end: &str| {
+            document(&format!(r#"{{"expiration": "{end}", "conditions": []}}"#))
+                .map(|policy| policy.expiration.rfc3339_millis())
+        };
+        for (end, moment) in [
+            ("2030-01-01T00:00:00Z", "2030-01-01T00:00:00.000Z"),
+            ("2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00.000Z"),
+            ("2030-01-01T23:59:59.1Z", "2030-01-01T23:59:59.100Z"),
+            ("2030-01-01T23:59:59.123456Z", "2030-01-01T23:59:59.123Z"),
+        ] {
+            assert_eq!(read(end).as_deref(), Ok(moment), "{end}");
+        }
+        for end in [
+            "",
+            "2030-01-01",
+            "2030-01-01 00:00:00Z",
+            "2030-01-01 00:00:00+00:00",
+            "2030-01-01T00:00:00+00:00",
+            "2030-01-01T00:00:00-00:00",
+            "2030-01-01T00:00:00",
+            "2030-01-01T00:00Z",
+            "2030-01-01T00Z",
+            "20300101T000000Z",
+            "2030-01-01t00:00:00Z",
+            "2030-01-01T00:00:00z",
+            "2030-01-01T00:00:00.Z",
+            "2030-01-01T00:00:00,000Z",
+            "2030-01-01T00:00:00Z[UTC]",
+            "2030-13-01T00:00:00Z",
+            "2030-01-01T00:00:00Z ",
+            "+02030-01-01T00:00:00Z",
+            "2030-01-01T00:00:00\u{e9}Z",
+        ] {
+            let refused = invalid(format!("Invalid 'expiration' value: '{end}'"));
+            assert_eq!(read(end), Err(refused), "{end}");
+        }
     }
 
     #[test]
