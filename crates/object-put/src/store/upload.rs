@@ -31,11 +31,17 @@ pub struct UploadId {
     pub random: [u8; 12],
 }
 
+/// Bytes of the name of an upload: its sequence, those that make it unguessable, and the check.
+const ID_BYTES: usize = 8 + 12 + 4;
+
 impl UploadId {
+    /// Characters of a name as requests carry it.
+    pub const CHARS: usize = 2 * ID_BYTES;
+
     /// The upload of this key that a request names; `None` for what is no id, and for that of another key.
     #[must_use]
     pub fn parse(text: &str, bucket: u64, key: &Key) -> Option<Self> {
-        let bytes: [u8; 24] = hex::decode(text).ok()?.try_into().ok()?;
+        let bytes: [u8; ID_BYTES] = hex::decode(text).ok()?.try_into().ok()?;
         let (sequence, rest) = bytes.split_first_chunk()?;
         let (random, _) = rest.split_first_chunk()?;
         let id = Self { sequence: u64::from_be_bytes(*sequence), random: *random };
