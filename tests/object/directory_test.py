@@ -134,6 +134,16 @@ class Objects(DirectorySuite):
         self.refused(501, "NotImplemented", self.zonal.list_objects, Bucket=name)
         self.refused(501, "NotImplemented", self.zonal.list_object_versions, Bucket=name)
 
+    def test_pages_of_uploads_go_on_by_the_key_marker_alone(self):
+        name = self.directory()
+        begun = [self.zonal.create_multipart_upload(Bucket=name, Key=key)["UploadId"] for key in ("a/b", "k", "k", "k", "k", "k")]
+        pages = list(self.zonal.get_paginator("list_multipart_uploads").paginate(Bucket=name, PaginationConfig={"PageSize": 2}))
+        self.assertEqual([upload["UploadId"] for page in pages for upload in page["Uploads"]], begun)
+        self.assertNotIn("NextUploadIdMarker", pages[0])
+        self.assertNotEqual(pages[0]["NextKeyMarker"], "k")
+        listed = self.zonal.list_objects_v2(Bucket=name, Delimiter="/")
+        self.assertEqual((listed["KeyCount"], listed["CommonPrefixes"]), (1, [{"Prefix": "a/"}]))
+
     def test_parts_are_consecutive_and_their_tags_random(self):
         name = self.directory()
         upload = self.zonal.create_multipart_upload(Bucket=name, Key="k", ChecksumAlgorithm="CRC32")["UploadId"]

@@ -267,3 +267,54 @@ async fn uploads_of_a_directory_bucket_are_paged_by_the_key_marker_alone() {
         assert_eq!(elements(&page, "UploadId"), left, "a key is a marker too: {marker}");
     }
 }
+
+#[tokio::test]
+async fn a_directory_bucket_lists_the_common_prefixes_that_unfinished_uploads_alone_have() {
+    let world = World::new(NOW).await;
+    let session = world.session(NOW).await;
+    for key in ["a", "b/1", "o", "q/1", "q/2"] {
+        let put = Draft::zonal("PUT", &format!("/{key}"), b"x").within(&session);
+        assert_eq!(world.send(&put).await.status, 200);
+        world.store(&format!("/bkt/{key}"), b"x").await;
+    }
+    let mut last = String::new();
+    // `u` and `pend/u` lie in the folder itself, and `q/` has objects too.
+    for key in ["0/z", "pend/q/z", "pend/q/z", "pend/u", "q/0", "u", "z/z/z"] {
+        last = begin_zonal(&world, key).await;
+        let begin = Draft::new("POST", &format!("/bkt/{key}?uploads"), b"");
+        assert_eq!(world.send(&begin).await.status, 200);
+    }
+    let shown = |pages: &[String]| -> Vec<String> {
+        let entries = pages.iter().map(|page| {
+            let mut own = [elements(page, "Key"), elements(page, "Prefix")[1..].to_vec()].concat();
+            own.sort_unstable();
+            assert_eq!(elements(page, "KeyCount"), [own.len().to_string()], "{page}");
+            own.into_iter().map(str::to_owned).collect()
+        });
+        entries.collect::<Vec<Vec<String>>>().concat()
+    };
+    let next = |text: &str| {
+        let token = elements(text, "NextContinuationToken");
+        token.first().map(|token| format!("&continuation-token={token}"))
+    };
+    for most in 1..10 {
+        let target = format!("/?list-type=2&max-keys={most}");
+        for (more, expected) in [
+            ("&delimiter=/", &["0/", "a", "b/", "o", "pend/", "q/", "z/"][..]),
+            ("&delimiter=/&prefix=pend/", &["pend/q/"]),
+            ("&delimiter=/&prefix=pend/q/", &[]),
+            ("&delimiter=/&prefix=q/", &["q/1", "q/2"]),
+            ("", &["a", "b/1", "o", "q/1", "q/2"]),
+        ] {
+            let pages = zonal_pages(&world, &format!("{target}{more}"), next).await;
+            assert_eq!(shown(&pages), expected, "{most} a page{more}");
+            assert_eq!(pages.len(), expected.len().div_ceil(most).max(1), "{most} a page{more}");
+        }
+    }
+    let general = world.fetch("/bkt?list-type=2&delimiter=/").await.text();
+    assert_eq!(shown(&[general]), ["a", "b/", "o", "q/"]);
+    let abort = Draft::zonal("DELETE", &format!("/z/z/z?uploadId={last}"), b"").within(&session);
+    assert_eq!(world.send(&abort).await.status, 204);
+    let pages = zonal_pages(&world, "/?list-type=2&delimiter=/", |_| None).await;
+    assert!(!pages.concat().contains("z/"), "an upload that ended has no prefix");
+}

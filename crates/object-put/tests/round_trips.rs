@@ -598,6 +598,12 @@ async fn what_a_request_brings_along_or_meets_costs_the_round_trips_that_stand_i
         bench.cost(delete(&target)).await;
         note(addition, deleted, bench.cost(delete(&target)).await);
     }
+    let session = bench.world.session(NOW).await;
+    let list =
+        |more: &str| Draft::zonal("GET", &format!("/?list-type=2{more}"), b"").within(&session);
+    bench.cost(list("")).await;
+    let listed = bench.cost(list("")).await;
+    note(Addition::UploadPrefixes, listed, bench.cost(list("&delimiter=/")).await);
     let make = || Draft::put("/made-here", b"");
     bench.cost(make()).await;
     // The second bucket has the name that led to the first.

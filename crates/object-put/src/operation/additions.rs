@@ -15,6 +15,7 @@ pub enum Addition {
     MarkerOverVersions,
     MarkerInSuspended,
     UncachedName,
+    UploadPrefixes,
 }
 
 /// A row of the table.
@@ -44,6 +45,7 @@ pub static ADDITIONS: &[AdditionRow] = &[
     row(Addition::MarkerOverVersions, "a write or delete of a key whose current version is a delete marker", (1, 0)),
     row(Addition::MarkerInSuspended, "the same where versioning is suspended", (2, 0)),
     row(Addition::UncachedName, "a bucket or an access key that the instance meets for the first time, or that was made anew since", (1, 0)),
+    row(Addition::UploadPrefixes, "a list with a delimiter of a directory bucket, and again for each thousand keys with unfinished uploads in the listed folder itself", (1, 0)),
 ];
 
 /// The table as a part of the page of operations.

@@ -12,6 +12,7 @@ use crate::operation::list_parameters::{
 use crate::operation::{ReadCall, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
+use crate::store::bucket::BucketKind;
 use crate::store::key::Key;
 use crate::store::list::{ListEntry, ListPage, PAGE_MAX, PageRequest, StartAfter, page};
 use crate::store::lookup::account_directory;
@@ -79,6 +80,7 @@ impl<'c> Listing<'c> {
                 after,
                 most: self.entries(versions)?,
                 versions,
+                uploads: self.call.bucket()?.kind == BucketKind::Directory,
             },
         )
     }

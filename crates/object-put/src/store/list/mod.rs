@@ -1,15 +1,19 @@
 //! Listings: which keys, versions and common prefixes a page shows. A page costs what it shows: a common prefix is one
 //! look-up, however many keys it stands for.
 
-use std::collections::VecDeque;
+mod cursor;
+mod upload_prefixes;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use triptych_core::kv::{Page, RollUp, Span, StoreError, TEXT_END, Tx, text_prefix};
 
 use crate::error::Error;
-use crate::store::tables::{CURRENT, NONCURRENT, version_place};
+use crate::store::tables::{CURRENT, NONCURRENT};
 use crate::store::version::ObjectVersion;
+
+use cursor::{Cursor, VersionTable};
+use upload_prefixes::UploadPrefixes;
 
 /// The most entries of a page.
 pub const PAGE_MAX: usize = 1000;
@@ -86,6 +90,8 @@ pub struct PageRequest<'a> {
     pub most: usize,
     /// True if it shows all versions and delete markers.
     pub versions: bool,
+    /// True if it shows common prefixes of keys that have nothing but unfinished uploads too.
+    pub uploads: bool,
 }
 
 /// An entry of a page.
@@ -132,7 +138,7 @@ pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Erro
     if request.most == 0 {
         return Ok(page);
     }
-    let mut rows = Rows::new(request);
+    let mut rows = Rows::new(tx, request)?;
     let mut newest = match &request.after {
         StartAfter::Version(key, sequence) if has_since(tx, request.bucket, key, *sequence)? => {
             Some(key.clone())
@@ -141,7 +147,7 @@ pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Erro
     };
     let mut last = None;
     while let Some((key, version)) = rows.next(tx)? {
-        if request.after.is_past(&key, &version) {
+        if version.as_ref().is_some_and(|version| request.after.is_past(&key, version)) {
             continue;
         }
         if page.entries.len() == request.most {
@@ -154,6 +160,10 @@ pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Erro
             last = Some(StartAfter::Prefix(group.to_owned()));
             continue;
         }
+        // What has none rolled up.
+        let Some(version) = version else {
+            continue;
+        };
         let is_latest = newest.as_ref() != Some(&key);
         newest = Some(key.clone());
         last = Some(if request.versions {
@@ -192,25 +202,40 @@ fn has_since(tx: &mut Tx<'_>, bucket: u64, key: &str, sequence: u64) -> Result<b
 }
 
 /// The rows of a listing in their order: of each key the current object, then the others, newest first.
-struct Rows {
+struct Rows<'r> {
     current: Cursor,
     noncurrent: Option<Cursor>,
+    uploads: Option<UploadPrefixes<'r>>,
 }
 
-impl Rows {
-    fn new(request: &PageRequest<'_>) -> Self {
-        Self {
+impl<'r> Rows<'r> {
+    fn new(tx: &mut Tx<'_>, request: &PageRequest<'r>) -> Result<Self, Error> {
+        // Uploads are read first: one that becomes an object meanwhile is seen as the one or as the other.
+        let shows_uploads = request.uploads && !request.delimiter.is_empty();
+        let uploads = shows_uploads.then(|| UploadPrefixes::begin(tx, request)).transpose()?;
+        Ok(Self {
             current: Cursor::new(request, VersionTable::Current),
             noncurrent: request.versions.then(|| Cursor::new(request, VersionTable::Noncurrent)),
-        }
+            uploads,
+        })
     }
 
-    fn next(&mut self, tx: &mut Tx<'_>) -> Result<Option<(String, ObjectVersion)>, Error> {
+    /// The next key and its version; a common prefix without one where an upload is the first to have it.
+    fn next(&mut self, tx: &mut Tx<'_>) -> Result<Option<(String, Option<ObjectVersion>)>, Error> {
+        self.current.fill(tx)?;
+        let current = self.current.rows.front().map(|(key, _)| key.as_str());
+        if let Some(uploads) = &mut self.uploads
+            && let Some(group) = uploads.next_up_to(tx, current)?
+        {
+            return Ok(Some((group, None)));
+        }
+        Ok(self.next_version(tx)?.map(|(key, version)| (key, Some(version))))
+    }
+
+    fn next_version(&mut self, tx: &mut Tx<'_>) -> Result<Option<(String, ObjectVersion)>, Error> {
         let Some(noncurrent) = &mut self.noncurrent else {
-            self.current.fill(tx)?;
             return Ok(self.current.rows.pop_front());
         };
-        self.current.fill(tx)?;
         noncurrent.fill(tx)?;
         let first = match (self.current.rows.front(), noncurrent.rows.front()) {
             (Some((current, _)), Some((other, _))) => current <= other,
@@ -225,108 +250,34 @@ impl Rows {
         if let Some(noncurrent) = &mut self.noncurrent {
             noncurrent.skip(group);
         }
+        if let Some(uploads) = &mut self.uploads {
+            uploads.skip(group);
+        }
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum VersionTable {
-    Current,
-    Noncurrent,
+/// A bound behind all keys that start with `group`, of the rows that start with `base`.
+fn beyond(base: &[u8], group: &str) -> Vec<u8> {
+    bound(base, group, &[BEYOND])
 }
 
-/// Rows of one table, read some at a time.
-struct Cursor {
-    table: VersionTable,
-    /// The start of the bucket's rows.
-    base: Vec<u8>,
-    /// The delimiter as keys have it; empty for none.
-    delimiter: Vec<u8>,
-    span: Span,
-    rows: VecDeque<(String, ObjectVersion)>,
-    step: usize,
-    more: bool,
+/// A bound before all rows of a key: the start of its end.
+fn before_key(base: &[u8], key: &str) -> Vec<u8> {
+    bound(base, key, &[0])
 }
 
-impl Cursor {
-    fn new(request: &PageRequest<'_>, table: VersionTable) -> Self {
-        let base = match table {
-            VersionTable::Current => CURRENT.span(&request.bucket).prefix,
-            VersionTable::Noncurrent => NONCURRENT.span(&request.bucket).prefix,
-        };
-        let mut prefix = base.clone();
-        text_prefix(request.prefix.as_bytes(), &mut prefix);
-        let mut delimiter = Vec::new();
-        text_prefix(request.delimiter.as_bytes(), &mut delimiter);
-        let (span, rows, step) = (Span::of(prefix), VecDeque::new(), request.most + 1);
-        let mut cursor = Self { table, base, delimiter, span, rows, step, more: true };
-        cursor.span.from = match &request.after {
-            StartAfter::Start => None,
-            StartAfter::Prefix(group) => Some(cursor.beyond(group)),
-            StartAfter::Key(key) => Some(cursor.beyond_key(key)),
-            StartAfter::Version(key, sequence) if table == VersionTable::Noncurrent => {
-                let place = (request.bucket, key.as_bytes().to_vec(), version_place(*sequence));
-                Some(NONCURRENT.key(&place).to_vec())
-            }
-            // What follows the marker may have become current since, where what stood before it was deleted.
-            StartAfter::Version(key, _) => Some(cursor.before_key(key)),
-        };
-        cursor
-    }
+/// A bound behind all rows of a key: its end, then more than any version's place.
+fn beyond_key(base: &[u8], key: &str) -> Vec<u8> {
+    let mut end = TEXT_END.to_vec();
+    end.extend([BEYOND; 9]);
+    bound(base, key, &end)
+}
 
-    fn beyond(&self, group: &str) -> Vec<u8> {
-        let mut bound = self.base.clone();
-        text_prefix(group.as_bytes(), &mut bound);
-        bound.push(BEYOND);
-        bound
-    }
-
-    fn before_key(&self, key: &str) -> Vec<u8> {
-        let mut bound = self.base.clone();
-        text_prefix(key.as_bytes(), &mut bound);
-        // The start of the end of a key.
-        bound.push(0);
-        bound
-    }
-
-    fn beyond_key(&self, key: &str) -> Vec<u8> {
-        let mut bound = self.base.clone();
-        text_prefix(key.as_bytes(), &mut bound);
-        // The end of a key, then more than any version's place.
-        bound.extend_from_slice(&[0, 1]);
-        bound.extend_from_slice(&[BEYOND; 9]);
-        bound
-    }
-
-    fn fill(&mut self, tx: &mut Tx<'_>) -> Result<(), Error> {
-        if !self.rows.is_empty() || !self.more {
-            return Ok(());
-        }
-        let page = rolled_up(tx, &self.span, &self.delimiter, self.step)?;
-        self.more = page.more;
-        self.step = (self.step * 2).min(PAGE_MAX + 1);
-        for (raw, value) in page.rows {
-            let (key, version) = match self.table {
-                VersionTable::Current => (CURRENT.read_key(&raw)?.1, CURRENT.decode(&raw, &value)?),
-                VersionTable::Noncurrent => {
-                    (NONCURRENT.read_key(&raw)?.1, NONCURRENT.decode(&raw, &value)?)
-                }
-            };
-            let key = String::from_utf8(key).map_err(|_| Error::Damaged)?;
-            self.span.from = Some(raw.to_vec());
-            self.rows.push_back((key, version));
-        }
-        Ok(())
-    }
-
-    fn skip(&mut self, group: &str) {
-        while self.rows.front().is_some_and(|(key, _)| key.starts_with(group)) {
-            self.rows.pop_front();
-        }
-        let beyond = self.beyond(group);
-        if self.rows.is_empty() && self.span.from.as_ref().is_none_or(|from| *from < beyond) {
-            self.span.from = Some(beyond);
-        }
-    }
+fn bound(base: &[u8], text: &str, end: &[u8]) -> Vec<u8> {
+    let mut bound = base.to_vec();
+    text_prefix(text.as_bytes(), &mut bound);
+    bound.extend_from_slice(end);
+    bound
 }
 
 #[cfg(test)]
@@ -334,9 +285,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
-    use triptych_core::kv::{KeyValue as _, Memory};
+    use std::sync::Arc;
+    use triptych_core::kv::{Counted, KeyValue as _, Memory};
     use triptych_core::time::Timestamp;
 
+    use crate::store::tables::{UPLOADED_KEYS, version_place};
+    use crate::store::upload::UploadedKey;
     use crate::store::version::VersionId;
 
     fn marker(sequence: u64) -> ObjectVersion {
@@ -402,6 +356,7 @@ mod tests {
             after: StartAfter::Start,
             most,
             versions: false,
+            uploads: false,
         }
     }
 
@@ -428,6 +383,59 @@ mod tests {
             let store = store(&keys, &[]);
             prop_assert_eq!(walk(&store, &request(&prefix, delimiter, most)), expected);
         }
+
+        #[test]
+        fn pages_of_any_size_show_each_common_prefix_of_objects_and_uploads_once(
+            keys in prop::collection::btree_set("[ab/\u{e9}]{1,5}", 0..20),
+            uploads in prop::collection::btree_set("[ab/\u{e9}]{1,5}", 0..40),
+            prefix in "[ab/]{0,2}",
+            delimiter in prop::sample::select(vec!["", "/"]),
+            most in 1_usize..5,
+        ) {
+            let objects = keys.iter().map(|key| (key, true));
+            let all: BTreeSet<_> = objects.chain(uploads.iter().map(|key| (key, false))).collect();
+            let mut expected = Vec::new();
+            for (key, is_object) in all.into_iter().filter(|(key, _)| key.starts_with(&prefix)) {
+                let name = match common_prefix(key, &prefix, delimiter) {
+                    Some(group) => format!("{group}*"),
+                    None if is_object => key.clone(),
+                    None => continue,
+                };
+                if expected.last() != Some(&name) {
+                    expected.push(name);
+                }
+            }
+            let store = store(&keys, &[]);
+            let mut tx = Tx::new(&store);
+            for (bucket, key) in uploads.iter().map(|key| (7, key.as_str())).chain([(6, "a/b"), (8, "a/b")]) {
+                UPLOADED_KEYS.put(&mut tx, &(bucket, key.as_bytes().to_vec()), &UploadedKey::default());
+            }
+            store.commit(tx.into_batch([2; 16])).wait().unwrap();
+            let request = PageRequest { uploads: true, ..request(&prefix, delimiter, most) };
+            prop_assert_eq!(walk(&store, &request), expected);
+        }
+    }
+
+    #[test]
+    fn a_page_reads_no_uploads_that_stand_behind_it() {
+        let objects = ["a", "b", "zz"].map(str::to_owned);
+        let store = Arc::new(store(&BTreeSet::from(objects), &[]));
+        let mut tx = Tx::new(&*store);
+        for number in 0..900 {
+            let key = (7, format!("m{number:03}").into_bytes());
+            UPLOADED_KEYS.put(&mut tx, &key, &UploadedKey::default());
+        }
+        store.commit(tx.into_batch([2; 16])).wait().unwrap();
+        let counted = Counted::new(store);
+        let cost = |after: StartAfter| {
+            let request = PageRequest { after, uploads: true, ..request("", "/", 1) };
+            assert_eq!(page(&mut Tx::new(&counted), &request).unwrap().entries.len(), 1);
+            counted.take().reads
+        };
+        assert_eq!(cost(StartAfter::Start), 2, "one of objects, one of uploads");
+        assert_eq!(cost(StartAfter::Key("m899".to_owned())), 2);
+        let between = cost(StartAfter::Key("b".to_owned()));
+        assert!(between < 12, "{between}: each read is twice as long as the one before");
     }
 
     #[test]
