@@ -16,6 +16,7 @@ mod operations;
 mod refusal;
 mod same_answers;
 mod thread;
+mod together;
 mod url;
 #[path = "../engines/wire.rs"]
 mod wire;

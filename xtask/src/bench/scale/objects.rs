@@ -35,7 +35,7 @@ pub(super) fn measure(
     database: &PostgresServer,
     at: &dyn Fn(&str),
 ) -> Result<(Vec<Row>, [Cost; 4])> {
-    let mut engines = Engines::connect(&database.url(), "raw", INSTANCES)?;
+    let mut engines = Engines::connect(&database.url(), "raw", 1)?;
     engines.write_guards()?;
     let account = json!({
         "id": "111122223333", "canonicalId": "a".repeat(64), "displayName": "bench", "email": "bench@example.com",
@@ -58,6 +58,8 @@ pub(super) fn measure(
         };
         Busy::of(database, &instances, || instances.rate(count, put))
     })?;
+    at("transactions of several batches");
+    rows.extend(together(database, &engines)?);
     at("round trips of object-put");
     let counted = round_trips(&first, &instances)?;
     at("costs of object-put");
@@ -65,6 +67,24 @@ pub(super) fn measure(
     rows.extend(counted);
     instances.stop()?;
     Ok((rows, costs))
+}
+
+/// Rates of the same batches where those that wait go in one transaction, as services commit them, beside a transaction for each.
+fn together(database: &PostgresServer, alone: &Engines) -> Result<Vec<Row>> {
+    let mut engines = Engines::connect(&database.url(), "together", 64)?;
+    engines.write_guards()?;
+    let row = |count| {
+        let (value, limit) =
+            (engines.commits(count, CONNECTIONS)?, alone.commits(count, CONNECTIONS)?);
+        Ok(Row {
+            what: format!("guarded batches that go together, engines: {count}"),
+            value,
+            unit: "batches/s",
+            limit: Some((PUTS.engine.to_owned(), limit)),
+            expected: None,
+        })
+    };
+    [1, INSTANCES].into_iter().map(row).collect()
 }
 
 /// A list of 100 objects.

@@ -10,6 +10,7 @@ use triptych_core::kv::{
     Batch, KeyValue, Postgres, PostgresConfig, SharedKeyValue, Span, StoreError, Version,
 };
 
+use super::INSTANCES;
 use crate::bench::kv::writers;
 
 /// The time that the database has to be reached.
@@ -30,14 +31,15 @@ pub(super) struct Engines {
 }
 
 impl Engines {
-    /// So many engines on a database.
+    /// As many engines on a database as there are instances, each of which sends `together` of what it is asked in one statement at most: with 1, what
+    /// PostgreSQL by itself does with as many transactions and reads.
     ///
     /// # Errors
     /// If it is not reached.
-    pub(super) fn connect(url: &str, schema: &str, count: usize) -> Result<Self> {
+    pub(super) fn connect(url: &str, schema: &str, together: usize) -> Result<Self> {
         let mut engines = Vec::new();
-        for number in 0..count {
-            let config = PostgresConfig::new(url.parse()?, schema);
+        for number in 0..INSTANCES {
+            let config = PostgresConfig { together, ..PostgresConfig::new(url.parse()?, schema) };
             let engine = Postgres::connect(config, SeededIds::from_number(number as u64))?;
             engine.wait_until_reached(PATIENCE).map_err(|error| anyhow!(error))?;
             engines.push(engine);

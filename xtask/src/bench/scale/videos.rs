@@ -35,7 +35,7 @@ const KEY: &str = "key=demo-key";
 pub(super) fn measure(database: &PostgresServer, at: &dyn Fn(&str)) -> Result<(Vec<Row>, Cost)> {
     let service = Service::find("video")?;
     let instances = Instances::start(service, &database.url(), &seed(), &[], INSTANCES)?;
-    let engines = Engines::connect(&database.url(), "video_api", INSTANCES)?;
+    let engines = Engines::connect(&database.url(), "video_api", 1)?;
     let mut rows = Vec::new();
     for (kind, page) in [(ONE, 1), (MANY, PAGE)] {
         let (keys, targets) = (engines.keys(page)?, targets(page));

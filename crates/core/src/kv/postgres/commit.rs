@@ -1,12 +1,14 @@
 //! Commits: tried again where transactions met, and looked up where the connection was lost before the answer came.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::connection::{Role, Session};
+use super::connection::Session;
 use super::failure::{Failure, told};
+use super::group_commit::{Apart, Committed, NamedBatch};
 use super::pool::Pool;
 use crate::id::Ids;
 use crate::kv::shared::{ABSENCE_TELLS, ASK_AGAIN, OUTCOME_MAX};
@@ -26,12 +28,21 @@ pub(super) fn pause(attempt: u32) -> Duration {
     PAUSES.1.min(PAUSES.0 * 2_u32.saturating_pow(attempt))
 }
 
+/// The failure of a batch that was sent by one who was stopped.
+fn stopped() -> Failure {
+    Failure::Lost("who sent it was stopped".to_owned())
+}
+
 impl Pool {
     /// Applies a batch, or finds out that it was not applied and cannot be any more.
     ///
     /// # Errors
     /// As [`KeyValue::commit`](crate::kv::KeyValue::commit).
-    pub(super) async fn commit(&self, batch: &Batch, asker: &Asker) -> Result<Version, StoreError> {
+    pub(super) async fn commit(
+        &self,
+        batch: Arc<Batch>,
+        asker: &Asker,
+    ) -> Result<Version, StoreError> {
         let mut id = batch.id;
         if id == [0; 16] {
             // Nobody named it.
@@ -40,11 +51,10 @@ impl Pool {
         let count = |counter: &std::sync::atomic::AtomicU64| {
             counter.fetch_add(1, Ordering::Relaxed);
         };
-        let mut named = Instant::now();
+        let mut since = Instant::now();
         for attempt in 0..ATTEMPTS_MAX {
-            let lane = self.lane(Role::Writer).await?;
-            count(&self.link.counters.round_trips);
-            match lane.commit(&id, batch).await {
+            let named = NamedBatch { id, batch: Arc::clone(&batch) };
+            match self.commit_one(named).await {
                 Ok(Some(version)) => return Ok(Version(version.unsigned_abs())),
                 Ok(None) => break,
                 Err(Failure::Again) => {
@@ -53,14 +63,14 @@ impl Pool {
                 }
                 Err(Failure::Named | Failure::Lost(_)) => match self.outcome(&id, asker).await? {
                     Some(version) => return Ok(version),
-                    None if named.elapsed() > ABSENCE_TELLS => {
+                    None if since.elapsed() > ABSENCE_TELLS => {
                         count(&self.link.counters.outcomes_unknown);
                         return Err(StoreError::OutcomeUnknown);
                     }
                     // Under its old name it can never be applied.
                     None => {
                         self.link.ids.lock().fill(&mut id);
-                        named = Instant::now();
+                        since = Instant::now();
                     }
                 },
                 Err(Failure::Refused(reason)) => return Err(StoreError::Unavailable(reason)),
@@ -68,6 +78,16 @@ impl Pool {
         }
         count(&self.link.counters.conflicts);
         Err(StoreError::Conflict)
+    }
+
+    /// Commits a batch with others that wait, or by itself where they go alone.
+    async fn commit_one(&self, named: NamedBatch) -> Committed {
+        let Some(group) = &self.commits else {
+            let committed = self.commit_together(vec![named]).await.pop();
+            return committed.unwrap_or_else(|| Err(stopped()));
+        };
+        let send = |batches| self.commit_together(batches);
+        group.ask::<Apart, _>(named, send).await.unwrap_or_else(|| Err(stopped()))
     }
 
     /// The version of a batch that was applied; else it is given up, so that nothing can apply it any more.

@@ -13,6 +13,7 @@ use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Client, Row, Statement};
 
 use super::failure::Failure;
+use super::group_commit::{NamedBatch, Together};
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use super::{schema, tls};
@@ -137,6 +138,8 @@ pub(super) struct Lane {
 
 struct Prepared {
     commit: Option<Statement>,
+    /// None of a server of another kind that does not take it.
+    commit_many: Option<Statement>,
     get: Statement,
     scans: [Statement; 2],
     /// None of a server of another kind that does not take it.
@@ -154,23 +157,20 @@ impl Lane {
     ) -> Result<(Self, Carrier), ConnectError> {
         let opened = timeout(READY_MAX, async {
             let Session { client, carrier } = Session::open(url, schema, role).await?;
-            let commit = match role {
-                Role::Writer => Some(client.prepare(&statements.commit).await?),
-                _ => None,
-            };
+            let (mut commit, mut commit_many) = (None, None);
+            if role == Role::Writer {
+                commit = Some(client.prepare(&statements.commit).await?);
+                commit_many = prepare_if_known(&client, &statements.commit_many).await?;
+            }
             let get = client.prepare(&statements.get).await?;
             let scans = [
                 client.prepare(statements.scan(Order::Ascending)).await?,
                 client.prepare(statements.scan(Order::Descending)).await?,
             ];
-            let rolled_up = match client.prepare(&statements.rolled_up).await {
-                Ok(statement) => Some(statement),
-                Err(error) if is_unknown_there(&error) => None,
-                Err(error) => Err(error)?,
-            };
+            let rolled_up = prepare_if_known(&client, &statements.rolled_up).await?;
             let format = client.prepare(&statements.format).await?;
             let (running, condemned) = (AtomicUsize::new(0), Notify::new());
-            let statements = Prepared { commit, get, scans, rolled_up, format };
+            let statements = Prepared { commit, commit_many, get, scans, rolled_up, format };
             Ok((Self { client, statements, running, condemned }, carrier))
         });
         let late = |_| ConnectError::Away("the server did not answer in time".to_owned());
@@ -217,6 +217,28 @@ impl Lane {
         let rows =
             self.rows(statement, &[&expected, &versions, &id, &gone, &keys, &values]).await?;
         rows.first().map(|row| column(row, 0)).transpose()
+    }
+
+    /// The version of each of several guarded batches, of which none writes what another one expects or writes, or `None` for one of which an expectation
+    /// does not hold. `None` altogether where the server does not take them together.
+    pub(super) async fn commit_many(
+        &self,
+        batches: &[NamedBatch],
+    ) -> Result<Option<Vec<Option<i64>>>, Failure> {
+        let Some(statement) = &self.statements.commit_many else {
+            return Ok(None);
+        };
+        let together = Together::of(batches);
+        let rows = self.rows(statement, &together.parameters()).await?;
+        let mut versions = vec![None; batches.len()];
+        for row in &rows {
+            let number: i64 = column(row, 0)?;
+            let at = usize::try_from(number - 1).ok();
+            if let Some(version) = at.and_then(|at| versions.get_mut(at)) {
+                *version = Some(column(row, 1)?);
+            }
+        }
+        Ok(Some(versions))
     }
 
     /// The format of the schema now, as it is written down.
@@ -288,6 +310,18 @@ impl Lane {
             }
             failure
         })
+    }
+}
+
+/// A prepared statement, unless a server of another kind does not take it.
+async fn prepare_if_known(
+    client: &Client,
+    statement: &str,
+) -> Result<Option<Statement>, tokio_postgres::Error> {
+    match client.prepare(statement).await {
+        Ok(statement) => Ok(Some(statement)),
+        Err(error) if is_unknown_there(&error) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -32,6 +32,16 @@ pub(super) enum Failure {
     Refused(String),
 }
 
+impl From<StoreError> for Failure {
+    /// There was no connection to send it on.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(reason) => Self::Refused(reason),
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
 impl Failure {
     /// The failure that an error of the driver means.
     pub(super) fn of(error: &tokio_postgres::Error) -> Self {

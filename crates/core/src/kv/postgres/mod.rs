@@ -1,12 +1,14 @@
 //! Records on PostgreSQL's wire: one table that several instances of a service share.
 //!
-//! A batch is one statement, and one serializable transaction. Its id is a row of the same transaction, so that a batch whose answer was lost
-//! is looked up, and fenced off where it was not applied. Reads are transactions that write nothing, so that no reader sees an order of
+//! A batch is part of one statement, which is one serializable transaction; those that wait at the same time go in one. Its id is a row of the
+//! same transaction, so that a batch whose answer was lost is looked up, and fenced off where it was not applied. Reads are transactions that write nothing, so that no reader sees an order of
 //! events that no writer agrees with. The engine has a thread and a runtime of its own: its reads can be called from anywhere.
 
 mod commit;
 mod connection;
 mod failure;
+mod group_commit;
+mod group_read;
 mod pool;
 mod schema;
 mod statements;
@@ -15,16 +17,16 @@ mod testing;
 mod tls;
 mod url;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::time::sleep;
 
 use self::commit::{Asker, pause};
-use self::connection::{Lane, Role};
 use self::failure::Failure;
+use self::group_read::Asked;
 use self::pool::Pool;
 #[cfg(feature = "testing")]
 pub use self::testing::PostgresServer;
@@ -51,13 +53,16 @@ pub struct PostgresConfig {
     pub schema: String,
     /// Connections, half of them for reads; at least one of each.
     pub connections: usize,
+    /// Batches that are committed in one transaction at most, and reads of rows by their keys that go in one statement, where so many wait. With 1 each
+    /// goes by itself, beside others.
+    pub together: usize,
 }
 
 impl PostgresConfig {
     /// The usual settings for the tables in `schema` of a database.
     #[must_use]
     pub fn new(url: PostgresUrl, schema: impl Into<String>) -> Self {
-        Self { url, schema: schema.into(), connections: 16 }
+        Self { url, schema: schema.into(), connections: 16, together: 64 }
     }
 }
 
@@ -84,7 +89,7 @@ impl Postgres {
         }
         let make = || {
             let each = config.connections.div_ceil(2);
-            Arc::new(Pool::new(config.url, &config.schema, each, ids))
+            Arc::new(Pool::new(config.url, &config.schema, each, config.together, ids))
         };
         let begin = |pool: Arc<Pool>| {
             pool.fill();
@@ -106,7 +111,7 @@ impl Postgres {
     /// The answer of `query`, asked again where it meets writers or loses its connection: a read can be repeated.
     fn read<T, F>(
         &self,
-        query: impl Fn(Arc<Lane>) -> F + Send + Sync + 'static,
+        query: impl Fn(Arc<Pool>) -> F + Send + Sync + 'static,
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -116,9 +121,7 @@ impl Postgres {
         wait(self.thread.ask(Err(unavailable()), async move {
             let mut why = String::new();
             for attempt in 0..READ_ATTEMPTS_MAX {
-                let lane = pool.lane(Role::Reader).await?;
-                pool.link.counters.round_trips.fetch_add(1, Ordering::Relaxed);
-                match query(lane).await {
+                match query(Arc::clone(&pool)).await {
                     Ok(answer) => return Ok(answer),
                     Err(Failure::Again | Failure::Named) => {
                         pool.link.counters.retries.fetch_add(1, Ordering::Relaxed);
@@ -166,18 +169,11 @@ impl KeyValue for Postgres {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let asked: Arc<[Vec<u8>]> = keys.iter().map(|key| key.to_vec()).collect();
-        let rows = self.read(move |lane| {
+        let asked: Asked = keys.iter().map(|key| Bytes::copy_from_slice(key)).collect();
+        let found = self.read(move |pool| {
             let asked = Arc::clone(&asked);
-            async move {
-                let keys: Vec<&[u8]> = asked.iter().map(Vec::as_slice).collect();
-                lane.get(&keys).await
-            }
+            async move { pool.read_keys(asked).await }
         })?;
-        let found: BTreeMap<_, _> = rows
-            .into_iter()
-            .map(|row| (row.key, Found { value: Some(row.value), seen: row.version }))
-            .collect();
         Ok(keys.iter().map(|key| found.get(*key).cloned().unwrap_or_default()).collect())
     }
 
@@ -187,9 +183,9 @@ impl KeyValue for Postgres {
 
     fn scan_many(&self, scans: &[(&Span, usize)]) -> Result<Vec<Page>, StoreError> {
         read_together(scans, |some| {
-            self.read(move |lane| {
+            self.read(move |pool| {
                 let some = Arc::clone(&some);
-                async move { lane.scan_many(&some).await }
+                async move { pool.reader().await?.scan_many(&some).await }
             })
         })
     }
@@ -207,11 +203,11 @@ impl KeyValue for Postgres {
         let asked = Arc::clone(&scan);
         let texts: Arc<[Vec<u8>; 2]> = [rule.delimiter, rule.end].map(<[u8]>::to_vec).into();
         let prefix = span.prefix.len();
-        let rows = self.read(move |lane| {
+        let rows = self.read(move |pool| {
             let (scan, texts) = (Arc::clone(&asked), Arc::clone(&texts));
             async move {
                 let [delimiter, end] = &*texts;
-                lane.scan_rolled_up(&scan, (prefix, delimiter, end)).await
+                pool.reader().await?.scan_rolled_up(&scan, (prefix, delimiter, end)).await
             }
         })?;
         match rows {
@@ -225,8 +221,9 @@ impl KeyValue for Postgres {
             return Pending::ready(Err(error));
         }
         let (pool, asker) = (Arc::clone(&self.pool), Arc::clone(&self.asker));
-        self.thread
-            .ask(Err(StoreError::OutcomeUnknown), async move { pool.commit(&batch, &asker).await })
+        self.thread.ask(Err(StoreError::OutcomeUnknown), async move {
+            pool.commit(Arc::new(batch), &asker).await
+        })
     }
 
     /// Always settled: the server shows nothing before it is on its disk.

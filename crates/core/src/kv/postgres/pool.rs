@@ -7,17 +7,23 @@ use parking_lot::RwLock;
 use tokio::time::sleep;
 
 use super::connection::{Carrier, Lane, Role, Session};
+use super::group_commit::{Committed, NamedBatch};
+use super::group_read::{Asked, Rows};
 use super::schema;
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use crate::id::SeededIds;
 use crate::kv::StoreError;
-use crate::kv::shared::{CHECK_EVERY, ConnectError, Link};
+use crate::kv::shared::{CHECK_EVERY, ConnectError, Group, Link};
 
 /// Time that a statement waits for a connection since the store went away: a server that is restarted is back by then.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The shortest and the longest pause between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// Times for which commits and reads wait for those that are on their way. On PostgreSQL transactions that stand beside each other cost more than those
+/// that follow each other: they look at each other, and some are undone.
+const LATE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(5));
 
 /// The connections of one engine, and everything that they are made with.
 pub(super) struct Pool {
@@ -25,6 +31,10 @@ pub(super) struct Pool {
     pub(super) schema: String,
     pub(super) statements: Statements,
     pub(super) link: Arc<Link>,
+    /// Batches that wait to be committed together; none where each goes by itself.
+    pub(super) commits: Option<Group<NamedBatch, Committed>>,
+    /// Keys that wait to be read together; none where each goes by itself.
+    pub(super) reads: Option<Group<Asked, Rows>>,
     writers: Vec<Slot>,
     readers: Vec<Slot>,
     /// Held while a connection is made: one shows what there is to know of the server, and one takes the steps of the schema.
@@ -45,7 +55,13 @@ struct Slot(RwLock<Option<Arc<Lane>>>);
 
 impl Pool {
     /// The places of so many connections of each role, all empty.
-    pub(super) fn new(url: PostgresUrl, schema: &str, each: usize, ids: SeededIds) -> Self {
+    pub(super) fn new(
+        url: PostgresUrl,
+        schema: &str,
+        each: usize,
+        together: usize,
+        ids: SeededIds,
+    ) -> Self {
         let link =
             Arc::new(Link::new(&url, kind(Role::Writer) | kind(Role::Reader), PATIENCE, ids));
         let slots = || (0..each.max(1)).map(|_| Slot::default()).collect();
@@ -54,6 +70,8 @@ impl Pool {
             schema: schema.to_owned(),
             statements: Statements::of(schema),
             link,
+            commits: (together > 1).then(|| Group::new(together, LATE.0)),
+            reads: (together > 1).then(|| Group::new(together, LATE.1)),
             writers: slots(),
             readers: slots(),
             connecting: tokio::sync::Mutex::default(),

@@ -11,6 +11,10 @@ pub(super) struct Statements {
     /// All parts see the snapshot that the transaction began with. The version is drawn after that snapshot: of two batches that write
     /// one key, the later one has seen the earlier, or is refused by the server, so that it has drawn the greater version.
     pub(super) commit: String,
+    /// Several guarded batches in one transaction, each applied or not by itself: none writes what another one expects or writes. It takes keys and
+    /// versions that are expected, each once; pairs of the place of one of these and of the batch that expects it; ids; and keys to delete, and keys and
+    /// values to put, each with its batch. Places begin with 1. It gives the place and version of each batch that was applied.
+    pub(super) commit_many: String,
     /// The rows of several keys, in any order.
     pub(super) get: String,
     /// The format of the schema.
@@ -36,6 +40,7 @@ impl Statements {
         };
         Self {
             commit: commit(schema),
+            commit_many: commit_many(schema),
             get: format!("SELECT k, v, ver FROM {schema}.kv WHERE k = ANY($1)"),
             format: format!("SELECT value FROM {schema}.facts WHERE name = 'format'"),
             scans: [scan("ASC"), scan("DESC")],
@@ -80,6 +85,36 @@ fn commit(schema: &str) -> String {
             ON CONFLICT (k) DO UPDATE SET v = excluded.v, ver = excluded.ver
         )
         SELECT ver FROM next"
+    )
+}
+
+/// As [`commit`]. What several batches expect is looked up once.
+fn commit_many(schema: &str) -> String {
+    format!(
+        "WITH failed AS MATERIALIZED (
+            SELECT expected.at FROM unnest($1::BYTEA[], $2::BIGINT[]) WITH ORDINALITY AS expected (k, ver, at)
+            WHERE COALESCE((SELECT kv.ver FROM {schema}.kv AS kv WHERE kv.k = expected.k), 0) <> expected.ver
+        ), next AS MATERIALIZED (
+            SELECT batch.number, batch.id, nextval('{schema}.versions') AS ver
+            FROM unnest($5::BYTEA[]) WITH ORDINALITY AS batch (id, number)
+            WHERE batch.number NOT IN (
+                SELECT guard.number FROM unnest($3::BIGINT[], $4::BIGINT[]) AS guard (at, number)
+                WHERE guard.at IN (SELECT failed.at FROM failed)
+            )
+        ), named AS (
+            INSERT INTO {schema}.batches (id, ver, at) SELECT next.id, next.ver, now() FROM next
+        ), gone AS (
+            DELETE FROM {schema}.kv WHERE k = ANY(ARRAY(
+                SELECT gone.k FROM unnest($6::BYTEA[], $7::BIGINT[]) AS gone (k, number)
+                WHERE gone.number IN (SELECT next.number FROM next)
+            ))
+        ), written AS (
+            INSERT INTO {schema}.kv (k, v, ver)
+            SELECT put.k, put.v, next.ver FROM unnest($8::BYTEA[], $9::BYTEA[], $10::BIGINT[]) AS put (k, v, number)
+            JOIN next ON next.number = put.number
+            ON CONFLICT (k) DO UPDATE SET v = excluded.v, ver = excluded.ver
+        )
+        SELECT number, ver FROM next"
     )
 }
 

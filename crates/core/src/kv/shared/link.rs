@@ -80,6 +80,12 @@ impl Link {
         }
     }
 
+    /// Counts a statement that is sent.
+    #[cfg(feature = "postgres")]
+    pub(in crate::kv) fn count_round_trip(&self) {
+        self.counters.round_trips.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Tells whether the store can be asked now.
     pub(in crate::kv) fn health(&self) -> Result<(), String> {
         self.health.borrow().check()

@@ -1,6 +1,8 @@
 //! The parts that engines on other machines have in common: a thread of their own behind reads that block, what is known of the store, and figures.
 
 mod engine_thread;
+#[cfg(feature = "postgres")]
+mod group;
 mod link;
 mod scan;
 mod stats;
@@ -11,6 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use self::engine_thread::{EngineThread, unavailable, wait};
+#[cfg(feature = "postgres")]
+pub(super) use self::group::{Companions, Group};
 pub(super) use self::link::{ConnectError, Link};
 pub(super) use self::scan::{Scan, StoredRow, read_together};
 pub use self::stats::SharedStats;
