@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::browser::Browser;
+use crate::browser::event::Change;
 use crate::browser::tab::{Status, Tab};
 use crate::engine::NavigationKind;
 use crate::id::TabId;
@@ -49,6 +50,19 @@ impl Browser {
                 && !LASTING.iter().any(|page| process_origin(tab).starts_with(page))
                 && users.all(|user| closing.contains(&user))
         })
+    }
+
+    /// Ends what the pages of tabs still load that close in one go, where their processes end with them: a page that has come in part is in one, while one
+    /// that is on its way is the browser's to wait for, and loads until its tab is gone.
+    pub(super) fn end_loads_with_processes(&mut self, closing: &[TabId]) {
+        for id in closing.iter().rev() {
+            let is_ended = self.ends_process(*id, closing);
+            let comes = |tab: &&mut Tab| is_ended && tab.loads_document && tab.pending.is_none();
+            let Some(tab) = self.strips.tab_mut(*id).filter(comes) else { continue };
+            (tab.loads_document, tab.status) = (false, Status::Unloaded);
+            let status = Some(Status::Unloaded);
+            self.emit_updated(*id, Change { status, ..Change::default() });
+        }
     }
 
     /// The state of a tab's page as it is shown: a copy without a page is there as long as another page runs in its process.
@@ -107,6 +121,56 @@ impl Browser {
         self.dirty.note_tab(to);
         if let Some(tab) = self.strips.tab_mut(new) {
             (tab.context_group, tab.is_related) = (group, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use triptych_core::time::Timestamp;
+
+    use super::*;
+    use crate::browser::Compat;
+    use crate::browser::event::Event;
+    use crate::engine::{EngineEvent, PageEvent};
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
+
+    /// A pinned tab of which a page has come in part, on its way to another one or not, that closes alone or with its window: the states that its events tell.
+    fn told(is_on_its_way: bool, closes_window: bool) -> Vec<(Option<bool>, Status)> {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        let window = browser.tab(browser.focused_tab().unwrap()).unwrap().window;
+        let tab = browser.add_tab(window);
+        browser.load_first_page(tab, "http://a.test/");
+        browser.insert_into_strip(tab, window, 1).unwrap();
+        browser.set_pinned(tab, true).unwrap();
+        let event = PageEvent::Committed {
+            url: "http://a.test/".into(),
+            is_same_document: false,
+            language: None,
+            is_error: false,
+            is_ok: true,
+            frames: Vec::new(),
+        };
+        browser.on_engine_event(NOW, EngineEvent::Page { tab, load: 1, event });
+        if is_on_its_way {
+            browser.navigate(tab, "http://b.test/", NavigationKind::Push);
+        }
+        while browser.poll_event().is_some() {}
+        if closes_window { browser.close_window(window) } else { browser.close_tab(tab) }.unwrap();
+        let told = std::iter::from_fn(|| browser.poll_event()).filter_map(|event| match event {
+            Event::TabUpdated { change, tab } => Some((change.pinned, tab.status)),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn what_a_closing_tab_loads_ends_with_its_process_and_what_it_is_on_its_way_to_does_not() {
+        for closes_window in [false, true] {
+            let ended = [(None, Status::Unloaded), (Some(false), Status::Unloaded)];
+            assert_eq!(told(false, closes_window), ended);
+            assert_eq!(told(true, closes_window), [(Some(false), Status::Loading)]);
         }
     }
 }

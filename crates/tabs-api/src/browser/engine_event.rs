@@ -116,7 +116,10 @@ impl Browser {
             PageEvent::Aborted => self.abort_navigation(id),
             PageEvent::HandedOver => {
                 let is_needless = |tab: &Tab| tab.history.is_empty() && !self.is_alone(tab);
-                if self.strips.tab(id).is_some_and(is_needless) {
+                let is_needless = self.strips.tab(id).is_some_and(is_needless);
+                // It is on its way to nowhere from here on.
+                if let Some(tab) = self.strips.tab_mut(id).filter(|_| is_needless) {
+                    tab.status = tab.document_status();
                     // A tab that was only made for it goes, where its window does not go with it; it was just found, so that closing it cannot fail.
                     let _ = self.close_tab(id);
                 } else {

@@ -24,6 +24,7 @@ impl Browser {
         if ends_process {
             self.end_document(id, UnloadReason::Closed);
         }
+        self.end_loads_with_processes(&[id]);
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, &[id])?;
         let removal = self.remove_from_strip(id, group)?;
@@ -75,6 +76,7 @@ impl Browser {
     fn close_remembered(&mut self, tabs: &[TabId]) -> Result<(), Error> {
         let Some(last) = tabs.first() else { return Ok(()) };
         let window = self.tab(*last)?.window;
+        self.end_loads_with_processes(tabs);
         let mut removals = Vec::new();
         for id in tabs.iter().rev() {
             if self.window(window)?.tabs.len() == 1 {
@@ -98,6 +100,7 @@ impl Browser {
     pub(crate) fn close_window(&mut self, window: WindowId) -> Result<(), Error> {
         let tabs = self.window(window)?.tabs.clone();
         self.remember_window(window)?;
+        self.end_loads_with_processes(&tabs);
         // All leave their groups before the first is gone.
         for id in tabs.iter().rev() {
             self.clear_pin_and_group(*id, &tabs)?;

@@ -124,7 +124,7 @@ impl Browser {
     }
 
     /// Takes pin and group from a tab that leaves its strip, and tells so of a tab that stands nowhere: of one whose process is gone
-    /// already if it closes together with all that run in it.
+    /// already if it closes together with all that run in it, unless a page is on its way there.
     pub(super) fn clear_pin_and_group(
         &mut self,
         id: TabId,
@@ -147,7 +147,7 @@ impl Browser {
             view.opener = None;
             view.active = false;
             view.highlighted = false;
-            if is_unloaded {
+            if is_unloaded && view.status != Status::Loading {
                 view.status = Status::Unloaded;
             }
             browser.emit(Event::TabUpdated { change, tab: view });
