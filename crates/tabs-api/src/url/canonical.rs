@@ -19,7 +19,7 @@ pub fn parse(text: &str) -> Result<Url, ParseError> {
 ///
 /// # Errors
 /// If it leads nowhere.
-pub fn join(base: &Url, text: &str) -> Result<Url, ParseError> {
+pub(super) fn join(base: &Url, text: &str) -> Result<Url, ParseError> {
     base.join(text).map(canonical)
 }
 

@@ -2,8 +2,9 @@
 
 use url::{ParseError, Url};
 
-use super::canonical::{join, parse};
-use super::internal_pages::{URL_BYTES_MAX, kills, read, renamed};
+use super::canonical::parse;
+use super::host_scheme::{SLASHES, join, read};
+use super::internal_pages::{URL_BYTES_MAX, kills, renamed};
 use super::plain_host::{dots_mended, with_plain_host};
 use super::{BLANK, SOURCE, SRCDOC};
 use crate::error::Error;
@@ -18,7 +19,7 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
         Ok(url) => url.into(),
         Err(error) => match with_plain_host(text) {
             Some(url) => url,
-            None if error == ParseError::RelativeUrlWithoutBase && !text.starts_with("//") => {
+            None if error == ParseError::RelativeUrlWithoutBase && !begins_with_host(text) => {
                 let root = Url::parse(&format!("chrome-extension://{extension}/"));
                 root.and_then(|root| join(&root, text)).map_err(|_| invalid())?.into()
             }
@@ -26,6 +27,11 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
         },
     };
     mended(text, read)
+}
+
+/// True if a relative text names a host.
+fn begins_with_host(text: &str) -> bool {
+    text.strip_prefix(SLASHES).is_some_and(|rest| rest.starts_with(SLASHES))
 }
 
 /// The URL that a text leads to which is nobody's but the user's: without a scheme it is a host of the web.
@@ -193,6 +199,8 @@ mod tests {
             ("", "chrome-extension://ext/"),
             ("page.html", "chrome-extension://ext/page.html"),
             ("a.test/a.html", "chrome-extension://ext/a.test/a.html"),
+            ("\\page.html", "chrome-extension://ext/page.html"),
+            ("Chrome-Extension:ABC", "chrome-extension://abc/"),
             ("about:blank", "about:blank"),
             ("about:version", "chrome://version/"),
             ("chrome://version", "chrome://version/"),
@@ -284,6 +292,8 @@ mod tests {
             "a.test:99999",
             "a.test:x",
             "//host/x",
+            "\\\\host/x",
+            "chrome-extension:",
         ] {
             assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
         }

@@ -1,13 +1,9 @@
-//! Addresses of the browser's own pages: the one form that each of them is read to, those that end the browser, and those that it takes for orders.
+//! Addresses of the browser's own pages: other names of them, those that end the browser, and those that it takes for orders.
 
-use url::{ParseError, Position, Url};
+use url::{ParseError, Url};
 
-use super::canonical::parse;
-use super::plain_host::with_plain_host;
+use super::host_scheme::{SLASHES, page_at_host};
 use super::{SOURCE, host};
-
-/// The characters that may stand before a host, any number of times.
-const SLASHES: [char; 2] = ['/', '\\'];
 
 /// The page of an `about:` that names none.
 const UNNAMED: &str = "version";
@@ -56,37 +52,12 @@ fn is_killing_page(url: &str) -> bool {
     name.is_some_and(|name| KILLING_PAGES.contains(&name))
 }
 
-/// A text as a URL. Those of the browser's own pages have hosts here, where the URL standard knows none.
-///
-/// # Errors
-/// If it is none.
-pub fn read(text: &str) -> Result<Url, ParseError> {
-    let url = parse(text)?;
-    match url.as_str().split_once(':') {
-        Some(("chrome", rest)) => page_of_browser(rest.trim_start_matches(SLASHES)),
-        _ => Ok(url),
-    }
-}
-
 /// The page of the browser's own that an `about:` is another name of, by what stands behind that.
 pub(super) fn renamed(rest: &str) -> Result<Url, ParseError> {
     match rest.trim_start_matches(SLASHES) {
         rest if rest.is_empty() || rest.starts_with(['?', '#']) => {
-            page_of_browser(&format!("{UNNAMED}{rest}"))
+            page_at_host("chrome", &format!("{UNNAMED}{rest}"))
         }
-        rest => page_of_browser(rest),
+        rest => page_at_host("chrome", rest),
     }
-}
-
-/// The page of the browser's own that a text names by its host and what stands behind it. The browser reads it as an address of the web, in lower case and
-/// without escapes, but keeps neither a user nor a port.
-fn page_of_browser(text: &str) -> Result<Url, ParseError> {
-    let web = format!("https://{text}");
-    let page = match parse(&web) {
-        Ok(web) => {
-            format!("//{}{}", web.host_str().unwrap_or_default(), &web[Position::BeforePath..])
-        }
-        Err(error) => with_plain_host(&web).ok_or(error)?.trim_start_matches("https:").to_owned(),
-    };
-    Url::parse(&format!("chrome:{page}"))
 }

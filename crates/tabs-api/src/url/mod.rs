@@ -2,6 +2,7 @@
 
 mod canonical;
 mod fixed;
+mod host_scheme;
 mod internal_pages;
 mod international;
 mod plain_host;
@@ -10,9 +11,10 @@ mod shown;
 
 use url::{Position, Url};
 
-pub use self::canonical::{join, parse};
+pub use self::canonical::parse;
 pub use self::fixed::{linked, resolve, typed};
-pub use self::internal_pages::{leads_nowhere, read};
+pub use self::host_scheme::{join, read};
+pub use self::internal_pages::leads_nowhere;
 pub(crate) use self::plain_host::canonical_host;
 pub use self::ports::is_barred;
 pub use self::shown::{error_title, title, unescaped};
