@@ -52,11 +52,24 @@ impl Browser {
         })
     }
 
+    /// True if the browser ends that process before the tabs close: no page in it does anything as it is left.
+    pub(super) fn ends_process_first(&self, id: TabId, closing: &[TabId]) -> bool {
+        let mut here = self.related_pages(id).filter(|other| self.share_process(id, *other));
+        self.ends_process(id, closing)
+            && !self.does_something_at_end(id)
+            && !here.any(|other| self.does_something_at_end(other))
+    }
+
+    fn share_process(&self, one: TabId, other: TabId) -> bool {
+        let (one, other) = (self.strips.tab(one), self.strips.tab(other));
+        one.zip(other).is_some_and(|(one, other)| shares_process(one, other))
+    }
+
     /// Ends what the pages of tabs still load that close in one go, where their processes end with them: a page that has come in part is in one, while one
     /// that is on its way is the browser's to wait for, and loads until its tab is gone.
     pub(super) fn end_loads_with_processes(&mut self, closing: &[TabId]) {
         for id in closing.iter().rev() {
-            let is_ended = self.ends_process(*id, closing);
+            let is_ended = self.ends_process_first(*id, closing);
             let comes = |tab: &&mut Tab| is_ended && tab.loads_document && tab.pending.is_none();
             let Some(tab) = self.strips.tab_mut(*id).filter(comes) else { continue };
             (tab.loads_document, tab.status) = (false, Status::Unloaded);

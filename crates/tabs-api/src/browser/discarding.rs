@@ -131,7 +131,7 @@ impl Browser {
     }
 
     /// Puts a tab where another one stands; whether that was the active one of its window.
-    fn replace_tab(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
+    fn replace_tab(&mut self, old: TabId, mut tab: Tab) -> Result<bool, Error> {
         let (new, window) = (tab.id, tab.window);
         self.incognito.add_tab(new, window);
         self.end_languages(old);
@@ -140,6 +140,8 @@ impl Browser {
         for child in self.strips.tabs_mut().filter(|tab| tab.opener == Some(old)) {
             child.opener = Some(new);
         }
+        tab.document.listeners.clear();
+        self.end_leaving(old);
         self.strips.remove_tab(old);
         self.strips.add_tab(tab);
         self.dirty.note_window(window);

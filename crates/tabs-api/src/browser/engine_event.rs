@@ -11,6 +11,7 @@ use crate::browser::history::Arrival;
 use crate::browser::history_entries::{mark_document, steps_in_frames};
 use crate::browser::tab::{PendingNavigation, Status, Tab};
 use crate::browser::user_action::LinkPlace;
+use crate::engine::listener::Scope;
 use crate::engine::title::canonical;
 use crate::engine::{EngineCommand, EngineEvent, NavigationKind, Opening, PageEvent};
 use crate::error::Error;
@@ -198,6 +199,7 @@ impl Browser {
                 }
             }
             PageEvent::Alerts => self.begin_alert(id),
+            PageEvent::Listens(changes) => self.note_listeners(id, changes),
             PageEvent::Closes => {
                 if self.strips.tab(id).is_some_and(Tab::may_close_itself) {
                     drop(self.close_tab(id));
@@ -243,6 +245,7 @@ impl Browser {
         let Some(tab) = self.strips.tab_mut(id) else { return };
         let Some(frame) = tab.frames.first_mut() else { return };
         *frame = url.into();
+        tab.document.listeners.retain(|listener| listener.scope != Scope::Frame(0));
         let page = Arc::clone(&tab.url);
         self.change_within_document(id, &page, NavigationKind::Append, Arrival::Frame);
     }

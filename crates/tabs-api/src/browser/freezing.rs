@@ -60,6 +60,8 @@ impl Browser {
             Timer::Awaited(id) => self.do_awaiting_tasks(*id),
             Timer::Run(id) => self.do_waiting_tasks(*id),
             Timer::Unfreeze(id) => self.set_frozen(*id, false),
+            Timer::Left(id) => self.close_left_tab(*id),
+            Timer::WindowLeft(id) => self.close_left_window(*id),
             Timer::BackgroundLoad => self.load_next_in_background(),
             Timer::Sound { tab, sound } => self.tell_sound(*tab, *sound),
             Timer::IconFetched { tab, load } => {

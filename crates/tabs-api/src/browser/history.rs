@@ -268,7 +268,7 @@ impl Browser {
         let is_traversal =
             matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
         // A discarded tab has no page that could be kept.
-        let has_page = !tab.is_fresh && leaves_whole;
+        let has_page = !tab.is_fresh && leaves_whole && !tab.document.listens_for_unload();
         let may_keep_left = !is_related && has_page && may_keep(tab, url, pending.kind);
         if !is_same_document {
             self.choose_context_group(id, url, pending.kind);

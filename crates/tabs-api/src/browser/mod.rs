@@ -74,7 +74,7 @@ use self::messaging::Messaging;
 use self::muted_sites::MutedSites;
 use self::page_tasks::PageTasks;
 pub(crate) use self::restored::RestoredState;
-use self::strip::Strips;
+use self::strip::{Leavings, Strips};
 use self::tab::{HistoryEntry, Status, Tab};
 use self::timers::{Timer, Timers};
 use self::window::{Screen, Window, WindowKind};
@@ -122,6 +122,7 @@ pub struct Browser {
     page_tasks: PageTasks,
     content_scripts: ContentScripts,
     timers: Timers,
+    leavings: Leavings,
     counters: Counters,
     dirty: DirtySet,
     events: VecDeque<Event>,
@@ -156,6 +157,7 @@ impl Browser {
             page_tasks: PageTasks::default(),
             content_scripts: ContentScripts::default(),
             timers: Timers::default(),
+            leavings: Leavings::default(),
             counters: Counters::new(),
             dirty: DirtySet::default(),
             events: VecDeque::new(),

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use triptych_core::time::Timestamp;
 
 use crate::engine::NavigationKind;
+use crate::engine::listener::{LeaveListener, Moment};
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
 use crate::url::{NEW_TAB_PAGES, root};
@@ -128,6 +129,16 @@ pub struct Document {
     pub injected: BTreeMap<(String, u32), BTreeSet<String>>,
     /// Extensions that came after it: the scripts that their manifests declare do not run in it.
     pub latecomers: BTreeSet<String>,
+    /// The listeners of its page for being left.
+    pub listeners: BTreeSet<LeaveListener>,
+}
+
+impl Document {
+    /// True if it listens for `unload`: it is kept for nobody then.
+    #[must_use]
+    pub fn listens_for_unload(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.moment == Moment::Leave)
+    }
 }
 
 /// One page of a tab's history.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use triptych_core::time::Timestamp;
 
-use crate::id::TabId;
+use crate::id::{TabId, WindowId};
 
 /// Something that the browser does by itself after a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,10 @@ pub(super) enum Timer {
     Run(TabId),
     /// Its tab shows that it is no longer frozen.
     Unfreeze(TabId),
+    /// The page of a tab that closes has done what it does as it is left.
+    Left(TabId),
+    /// The pages of a window that closes have done so too.
+    WindowLeft(WindowId),
     /// The next page of a window that was brought back loads.
     BackgroundLoad,
     /// A sound has lasted for long enough, or a silence.

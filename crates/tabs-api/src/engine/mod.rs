@@ -6,6 +6,7 @@ mod data_address;
 pub mod fixtures;
 pub mod html;
 pub mod language;
+pub mod listener;
 pub mod page;
 pub mod screenshot;
 pub mod script;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use triptych_core::time::Timestamp;
 
+use crate::engine::script::ListenerChange;
 use crate::id::{RequestId, TabId};
 use crate::url::within_document;
 
@@ -240,6 +242,8 @@ pub enum PageEvent {
     RunsInOpener(String),
     /// The page tells the user something, and does nothing else until that is taken away.
     Alerts,
+    /// The page's script listens for the page being left, or no longer does.
+    Listens(Vec<ListenerChange>),
     /// The page's script sends a frame of it to an address.
     FrameGoes(String),
     /// The page's script closed its tab.

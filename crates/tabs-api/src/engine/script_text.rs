@@ -19,6 +19,24 @@ pub(super) fn quoted_arguments(source: &str) -> Vec<String> {
     given
 }
 
+/// The statements of a script, each without what stands around it.
+pub(super) fn statements(source: &str) -> Vec<&str> {
+    let (mut depth, mut mark, mut is_escaped) = (0_usize, None, false);
+    let ends = |letter: char| {
+        let was_escaped = std::mem::take(&mut is_escaped);
+        match (mark, letter) {
+            (Some(_), '\\') => is_escaped = !was_escaped,
+            (Some(quote), _) if quote == letter && !was_escaped => mark = None,
+            (None, _) if QUOTES.contains(&letter) => mark = Some(letter),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        mark.is_none() && depth == 0 && matches!(letter, ';' | '\n')
+    };
+    source.split(ends).map(str::trim).filter(|statement| !statement.is_empty()).collect()
+}
+
 /// The text that a source begins with, and what stands behind it.
 fn literal(source: &str) -> Option<(String, &str)> {
     let mut letters = source.chars();
@@ -60,6 +78,12 @@ fn escape(rest: &str) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_end_outside_of_quotes_and_brackets() {
+        let code = "x=';';f(()=>{a;b});\n g('\\';')";
+        assert_eq!(statements(code), ["x=';'", "f(()=>{a;b})", "g('\\';')"]);
+    }
 
     #[test]
     fn a_text_is_what_its_escapes_stand_for() {

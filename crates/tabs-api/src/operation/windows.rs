@@ -307,7 +307,7 @@ pub(super) const REMOVE: Operation = Operation::new(
 fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = named_window(browser, call, &WindowTypes::default())?;
     browser.check_not_dragging()?;
-    browser.close_window(window)?;
+    browser.leave_window(window)?;
     Ok(Answer::Undefined)
 }
 

@@ -10,6 +10,7 @@ mod bench;
 mod captures;
 mod freezing;
 mod groups;
+mod leaving;
 mod navigation;
 mod pages;
 mod restored;

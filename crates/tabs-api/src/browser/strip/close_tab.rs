@@ -20,7 +20,7 @@ impl Browser {
     pub(in crate::browser) fn close_for_good(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.tab(id)?.window;
         // Where its process ends with it nobody waits for the page; where another page goes on in it, that goes in its own time.
-        let ends_process = self.ends_process(id, &[id]);
+        let ends_process = self.ends_process_first(id, &[id]);
         if ends_process {
             self.end_document(id, UnloadReason::Closed);
         }
@@ -45,10 +45,11 @@ impl Browser {
     /// Closes tabs of one window beside others: groups that go as a whole one by one, the last one first, then the others. Of each the last tab is the
     /// first that is brought back.
     pub(in crate::browser) fn close_groups_first(&mut self, tabs: &[TabId]) -> Result<(), Error> {
-        let mut left = tabs.to_vec();
+        let tabs = self.leave_those_with_listeners(tabs)?;
+        let mut left = tabs.clone();
         for id in tabs.iter().rev() {
             let group = self.strips.tab(*id).and_then(|tab| tab.group);
-            if let Some(group) = group.filter(|group| self.strips.all_among(*group, tabs)) {
+            if let Some(group) = group.filter(|group| self.strips.all_among(*group, &tabs)) {
                 let members = self.strips.members(group);
                 left.retain(|tab| !members.contains(tab));
                 members.iter().try_for_each(|tab| self.remember_tab(*tab))?;
@@ -61,6 +62,7 @@ impl Browser {
 
     /// Closes tabs of one window in one go, of which the first is the first that is brought back.
     pub(crate) fn close_at_once(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        let tabs = self.leave_those_with_listeners(tabs)?;
         let Some(first) = tabs.first() else { return Ok(()) };
         // The last one of a window is remembered as that.
         let window = self.tab(*first)?.window;
@@ -68,7 +70,7 @@ impl Browser {
         for id in tabs.iter().skip(usize::from(closes_window)).rev() {
             self.remember_tab(*id)?;
         }
-        self.close_remembered(tabs)
+        self.close_remembered(&tabs)
     }
 
     /// Closes tabs of one window in one go, the last one first: all leave before the first is told to be gone, and what it does to those that stay
@@ -151,6 +153,7 @@ impl Browser {
     /// Forgets a tab that stands nowhere any more.
     fn forget_tab(&mut self, id: TabId) {
         self.end_languages(id);
+        self.end_leaving(id);
         let related: Vec<_> = self.related_pages(id).collect();
         self.strips.remove_tab(id);
         // It may have been the one that kept another from freezing.

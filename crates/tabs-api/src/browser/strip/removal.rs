@@ -134,7 +134,7 @@ impl Browser {
         if !is_told {
             return Ok(());
         }
-        let is_unloaded = self.ends_process(id, closing);
+        let is_unloaded = self.ends_process_first(id, closing);
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
         let tab = self.tab_mut(id)?;
         let (was_pinned, group) = (tab.pinned, tab.group.take());

@@ -89,7 +89,7 @@ impl Browser {
                 }
             }
             UserAction::ZoomStep { tab_id, step } => self.zoom_step(TabId(tab_id), step)?,
-            UserAction::Close { tab_id } => self.close_tab(TabId(tab_id))?,
+            UserAction::Close { tab_id } => self.leave_tab(TabId(tab_id))?,
             UserAction::Pin { tab_id, pinned } => self.set_pinned(TabId(tab_id), pinned)?,
             UserAction::MuteSite { tab_id, muted } => self.mute_sites(&[TabId(tab_id)], muted)?,
             UserAction::Zoom { tab_id, factor } if factor.is_finite() && factor > 0.0 => {
@@ -140,7 +140,7 @@ impl Browser {
             UserAction::Focus { window_id } => {
                 self.give_focus(self.window(WindowId(window_id))?.id)
             }
-            UserAction::CloseWindow { window_id } => self.close_window(WindowId(window_id))?,
+            UserAction::CloseWindow { window_id } => self.leave_window(WindowId(window_id))?,
         }
         Ok(Value::Null)
     }

@@ -1,9 +1,12 @@
 //! Scripts of simulated pages, as far as their code is known: where they go, and what they open and close.
 
+mod listening;
 mod opening;
 
 use std::time::Duration;
 
+pub use self::listening::ListenerChange;
+use self::listening::listener_changes;
 use self::opening::{link_script, opener_script, opening_script};
 use crate::engine::Opening;
 use crate::engine::script_text::{quoted, quoted_arguments};
@@ -58,6 +61,8 @@ pub enum Script {
     CloseOpener,
     /// Runs code in the page that opened this one, as it may where both are of one origin.
     InOpener(String),
+    /// Listens for its page being left, or no longer does.
+    Listen(Vec<ListenerChange>),
     /// Sends its first frame to another page.
     Frame(String),
     /// Plays a tone.
@@ -115,6 +120,9 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(rest) = action.strip_prefix("alert(") {
         let (_, behind) = rest.split_once(");").unwrap_or((rest, ""));
         return Some(Script::Alert(action_of(behind).map(Box::new)));
+    }
+    if let Some(changes) = listener_changes(action) {
+        return Some(Script::Listen(changes));
     }
     if let Some(asking) = asking_script(action) {
         return Some(asking);

@@ -65,6 +65,7 @@ fn event_of(document: Document<'_>, script: &Script, is_gesture: bool) -> Option
         Script::ReplaceState(target) => PageEvent::ReplacesState(state_url(url, base, target)?),
         Script::Fragment(target) => PageEvent::SetsFragment(join(target)),
         Script::Frame(target) => PageEvent::FrameGoes(join(target)),
+        Script::Listen(changes) => PageEvent::Listens(changes.clone()),
         Script::Close => PageEvent::Closes,
         Script::GoInOpener { url, replaces } => {
             PageEvent::SendsOpener { url: join(url), replaces: *replaces }

@@ -82,12 +82,14 @@ pub(in crate::operation) const REMOVE: Operation =
     Operation::new("tabs.remove", &[Parameter::required("tabIds", IDS)], remove, "Closes tabs.");
 
 /// Closes one tab after the other: those before an unknown id are gone. A new tab's page that is on the screen is asked first, and closes
-/// behind the others: it listens for being hidden, which a page that nobody sees is not asked about.
+/// behind the others: it listens for being hidden, which a page that nobody sees is not asked about. The call is answered once all are gone, those too
+/// that close when their pages have done what they do as they are left.
 fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let mut asked = Vec::new();
+    let (mut named, mut asked) = (Vec::new(), Vec::new());
     let mut closed = Ok(());
     for id in call.ids(call.arguments.at(0)) {
         let tab = call.tab(browser, id).map(|tab| tab.id);
+        named.extend(tab.iter().copied());
         closed = tab.and_then(|tab| remove_or_ask(browser, tab, &mut asked));
         if closed.is_err() {
             break;
@@ -103,7 +105,7 @@ fn remove(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
             browser.close_tab(id)?;
         }
     }
-    closed.map(|()| Answer::Undefined)
+    closed.map(|()| browser.answer_once_gone(named.into_iter()))
 }
 
 /// Closes a tab, or puts it among those that are asked whether they may be closed.
@@ -114,5 +116,5 @@ fn remove_or_ask(browser: &mut Browser, id: TabId, asked: &mut Vec<TabId>) -> Re
         asked.push(id);
         return Ok(());
     }
-    browser.close_tab(id)
+    browser.leave_tab(id)
 }
