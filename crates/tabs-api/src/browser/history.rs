@@ -42,12 +42,13 @@ pub(super) fn is_closed_to_pages(page: &str, url: &str) -> bool {
 
 /// A navigation to a URL, which shows as the pending one.
 fn shown_navigation(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
-    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused, initiator: None }
+    let (initiator, called_at) = (None, None);
+    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused, initiator, called_at }
 }
 
 /// True if a navigation of a tab comes to its end though another one has overtaken it: that within the document, and that to a blank page, which
 /// asks nobody for anything.
-fn comes_overtaken(tab: &Tab, former: &PendingNavigation) -> bool {
+pub(super) fn comes_overtaken(tab: &Tab, former: &PendingNavigation) -> bool {
     let has_document = !tab.is_fresh && !tab.shows_error && !former.is_refused;
     let page = former.url.split(['#', '?']).next();
     page == Some(BLANK)
@@ -62,7 +63,7 @@ impl Browser {
 
     /// Sends a tab to a URL for an extension or a page of this origin. What only the user may open begins as any other, and ends without a page,
     /// unless it is there already.
-    pub(crate) fn navigate_by_code(
+    pub(super) fn navigate_by_code(
         &mut self,
         id: TabId,
         url: &str,

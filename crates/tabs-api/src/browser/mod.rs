@@ -34,6 +34,7 @@ mod mute;
 pub(crate) mod muted_sites;
 mod page_tasks;
 mod pause;
+mod repeated_navigation;
 mod restored;
 pub mod script_event;
 pub(crate) mod scripting;

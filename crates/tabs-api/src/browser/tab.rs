@@ -183,6 +183,8 @@ pub struct PendingNavigation {
     pub is_refused: bool,
     /// The origin of whoever leads there, as an address; none for the browser itself.
     pub initiator: Option<Arc<str>>,
+    /// The time at which a call of an extension sent the tab there, if one did.
+    pub called_at: Option<Timestamp>,
 }
 
 /// A tab.

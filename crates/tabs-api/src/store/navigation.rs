@@ -37,7 +37,8 @@ pub(super) fn read(url: &str, row: Option<NavigationRow>, pages: usize) -> Pendi
         }
         other => other,
     };
-    PendingNavigation { url: url.into(), is_shown, kind, is_refused, initiator: None }
+    let (initiator, called_at) = (None, None);
+    PendingNavigation { url: url.into(), is_shown, kind, is_refused, initiator, called_at }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Ways to an address: the history that each leaves.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, GESTURE, names};
@@ -77,6 +79,54 @@ fn what_the_user_did_on_a_page_counts_for_all_entries_of_its_document_and_ends_w
     bench.call("tabs.update", json!([tab, { "url": "http://b.test/e.html" }]));
     let refusal = bench.refused("tabs.goBack", json!([tab]));
     assert_eq!(refusal, "Cannot find a next page in history.");
+}
+
+/// Calls, and lets nothing settle: the clock stays where it is.
+fn call_at_once(bench: &mut Bench, op: &str, args: &Value) -> Value {
+    let call = serde_json::from_value(json!({ "op": op, "args": args })).unwrap();
+    bench.lab.call(bench.now, call)
+}
+
+#[test]
+fn the_same_navigation_by_a_call_again_within_three_seconds_is_refused_and_the_first_goes_on_unseen()
+ {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    bench.wait(Duration::from_secs(60));
+    let update = json!([tab, { "url": "http://a.test/hang.html", "muted": true }]);
+    let begun = call_at_once(&mut bench, "tabs.update", &update);
+    assert_eq!(begun["result"]["pendingUrl"], "http://a.test/hang.html", "{begun}");
+    call_at_once(&mut bench, "tabs.update", &json!([tab, { "muted": false }]));
+    bench.wait(Duration::from_millis(2400));
+    let again = call_at_once(&mut bench, "tabs.update", &update);
+    assert_eq!(again["error"]["message"], "Navigation rejected.", "{again}");
+    let state = call_at_once(&mut bench, "tabs.get", &json!([tab]))["result"].clone();
+    assert_eq!((&state["status"], state.get("pendingUrl")), (&json!("loading"), None), "{state}");
+    assert_eq!(state["mutedInfo"]["muted"], true, "{state}");
+    bench.wait(Duration::from_millis(900));
+    let later = call_at_once(&mut bench, "tabs.update", &update);
+    assert_eq!(later["result"]["pendingUrl"], "http://a.test/hang.html", "{later}");
+}
+
+#[test]
+fn a_navigation_is_not_the_same_where_another_came_between_or_the_tab_has_no_page() {
+    let mut bench = Bench::new();
+    let hangs = |tab: i64| json!([tab, { "url": "http://a.test/hang.html" }]);
+    for between in ["http://b.test/hang.html", "http://a.test/hang.html#x"] {
+        let tab = bench.open("http://a.test/a.html");
+        bench.wait(Duration::from_secs(60));
+        for given in [hangs(tab), json!([tab, { "url": between }]), hangs(tab)] {
+            let reply = call_at_once(&mut bench, "tabs.update", &given);
+            assert!(reply.get("error").is_none(), "{given}: {reply}");
+        }
+    }
+    let given = json!([{ "url": "http://a.test/hang.html" }]);
+    let empty = call_at_once(&mut bench, "tabs.create", &given);
+    let empty = empty["result"]["id"].as_i64().unwrap();
+    for _ in 0..2 {
+        let reply = call_at_once(&mut bench, "tabs.update", &hangs(empty));
+        assert!(reply.get("error").is_none(), "{reply}");
+    }
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use crate::browser::tab::MuteReason;
 use crate::browser::{Answer, Browser};
-use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::TabId;
 use crate::operation::call::Call;
@@ -60,8 +59,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         if leads_nowhere(&url) {
             return Err(Error::NavigationRejected);
         }
-        let initiator = format!("chrome-extension://{}/", call.caller.extension);
-        browser.navigate_by_code(id, &url, NavigationKind::Push, Some(initiator.into()));
+        browser.navigate_by_call(id, &url, &call.caller.extension)?;
     }
     call.tab_answer(browser, id)
 }
