@@ -26,13 +26,19 @@ fn quiet_at(tab: &Tab) -> Timestamp {
 }
 
 impl Browser {
-    /// Freezes a tab that its group hides as soon as its page has been quiet for long enough. One that leaves the group stays frozen until it is shown.
+    /// Freezes a tab that its group hid by collapsing as soon as its page has been quiet for long enough. One that leaves the group stays frozen until
+    /// it is shown.
     pub(in crate::browser) fn freeze_later(&mut self, id: TabId) {
-        let Some(tab) = self.strips.tab(id).filter(|tab| self.strips.is_hidden(tab)) else {
+        let Some(tab) = self.strips.tab(id).filter(|tab| self.may_freeze(tab)) else {
             return;
         };
         let wait = quiet_at(tab).since(self.now).max(SOON);
         self.set_timer(wait, Timer::Freeze(id));
+    }
+
+    /// True if a tab is hidden, and was so as its group collapsed.
+    fn may_freeze(&self, tab: &Tab) -> bool {
+        tab.is_to_freeze && self.strips.is_hidden(tab)
     }
 
     /// Lets a frozen tab run.
@@ -49,7 +55,7 @@ impl Browser {
             Timer::Freeze(id) => {
                 let may = |tab: &Tab| {
                     tab.status == Status::Complete
-                        && self.strips.is_hidden(tab)
+                        && self.may_freeze(tab)
                         && !self.is_active(tab.id)
                         && quiet_at(tab) <= self.now
                 };

@@ -241,6 +241,8 @@ pub struct Tab {
     pub discarded: bool,
     /// True if its page may run nothing.
     pub frozen: bool,
+    /// True if it was hidden as its group collapsed, and freezes for that: who joins a collapsed group does not.
+    pub is_to_freeze: bool,
     /// True if it made a sound just now.
     pub audible: bool,
     /// True if its page sounds at this moment.
@@ -336,6 +338,7 @@ impl Tab {
             status: Status::Complete,
             discarded: false,
             frozen: false,
+            is_to_freeze: false,
             audible: false,
             sounds: false,
             sound: 0,

@@ -72,14 +72,10 @@ impl Browser {
     /// Tells that a tab changed, as it is now.
     pub(super) fn emit_updated(&mut self, id: TabId, change: Change) {
         if let Some(tab) = self.view(id) {
-            let is_of_group = change.group.is_some();
             if change.is_known_to(self.version()) {
                 self.emit(Event::TabUpdated { change, tab });
             } else {
                 self.dirty.note_tab(id);
-            }
-            if is_of_group {
-                self.freeze_later(id);
             }
         }
     }

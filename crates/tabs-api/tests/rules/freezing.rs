@@ -38,6 +38,27 @@ fn a_tab_whose_page_has_just_come_freezes_later() {
 }
 
 #[test]
+fn a_tab_that_joins_a_collapsed_group_freezes_once_that_collapses_again() {
+    let mut bench = Bench::new();
+    let (member, joins) = (bench.open("http://a.test/a.html"), bench.open("http://b.test/b.html"));
+    let group = bench.call("tabs.group", json!([{ "tabIds": member }]));
+    bench.wait(Duration::from_secs(10));
+    bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    bench.call("tabs.group", json!([{ "groupId": group, "tabIds": joins }]));
+    bench.call("tabs.reload", json!([joins]));
+    let inside = json!([{ "index": 2, "url": "about:blank", "active": false }]);
+    let made = bench.call("tabs.create", inside);
+    assert_eq!(made["groupId"], group);
+    bench.wait(Duration::from_secs(10));
+    let (_, events) = bench.step("tabs.query", json!([{}]));
+    assert_eq!(frozen(&events), []);
+    bench.step("tabGroups.update", json!([group, { "collapsed": false }]));
+    let (_, events) = bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    let made = made["id"].as_i64().unwrap();
+    assert_eq!(frozen(&events), [(member, true), (made, true), (joins, true)]);
+}
+
+#[test]
 fn a_tab_that_leaves_a_collapsed_group_stays_frozen_until_it_is_shown() {
     let mut bench = Bench::new();
     let tab = bench.open("http://a.test/a.html");

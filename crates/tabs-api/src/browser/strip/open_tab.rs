@@ -366,10 +366,6 @@ impl Browser {
         } else {
             self.emit_created(id);
         }
-        // It is born a member, of which no event tells.
-        if group.is_some() {
-            self.freeze_later(id);
-        }
         Ok(())
     }
 

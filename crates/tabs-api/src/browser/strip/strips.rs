@@ -42,7 +42,10 @@ impl Strips {
         let used: BTreeSet<_> = tabs.values().filter_map(|tab| tab.group).collect();
         groups.retain(|id, _| used.contains(id));
         for tab in tabs.values_mut() {
-            tab.group = tab.group.filter(|group| groups.contains_key(group));
+            let group = tab.group.and_then(|group| groups.get(&group));
+            tab.group = group.map(|group| group.id);
+            // A group that comes back collapsed hides all its tabs anew.
+            tab.is_to_freeze = group.is_some_and(|group| group.collapsed);
         }
         let group_order = groups.keys().copied().collect();
         let tabs = tabs.into_iter().map(|(id, tab)| (id, Box::new(tab))).collect();

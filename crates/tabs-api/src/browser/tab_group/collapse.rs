@@ -9,6 +9,11 @@ impl Browser {
     /// Lets the tabs of a group freeze as it hides them, or run as it shows them. The active tab stays active.
     pub(in crate::browser) fn set_collapsed(&mut self, group: GroupId, collapsed: bool) {
         let members = self.strips.members(group);
+        for id in &members {
+            if let Some(tab) = self.strips.tab_mut(*id) {
+                tab.is_to_freeze = collapsed;
+            }
+        }
         if collapsed {
             members.iter().for_each(|id| self.freeze_later(*id));
         } else {

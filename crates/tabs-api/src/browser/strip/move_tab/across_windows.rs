@@ -134,6 +134,7 @@ impl Browser {
         self.insert_into_strip(id, window, index)?;
         self.emit(Event::TabAttached { tab: id.0, window: window.0, index });
         // Whatever froze it is left behind.
+        self.tab_mut(id)?.is_to_freeze = false;
         self.unfreeze_soon(id);
         Ok(())
     }
