@@ -284,8 +284,13 @@ impl Browser {
     fn traverse_by(&mut self, id: TabId, steps: i64) {
         let at = self.strips.tab(id).and_then(|tab| i64::try_from(tab.history_at).ok());
         let target = at.and_then(|at| usize::try_from(at.saturating_add(steps)).ok());
-        if let Some(target) = target {
-            drop(self.go_to_entry(id, target));
+        if target.is_some_and(|target| self.go_to_entry(id, target).is_ok())
+            && let Some(tab) = self.strips.tab_mut(id)
+        {
+            let origin = tab.origin();
+            if let Some(pending) = &mut tab.pending {
+                pending.initiator = Some(origin);
+            }
         }
     }
 

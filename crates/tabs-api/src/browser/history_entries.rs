@@ -85,6 +85,7 @@ pub(super) fn enter_history(
         left.knows_language = tab.knows_language;
         left.own_factor = tab.zoom.own_factor.filter(|_| keeps_left);
     }
+    let is_by_page = initiator.is_some();
     let documents = tab.history.iter().map(|entry| entry.document);
     let (document, origin) = match tab.history.get(tab.history_at) {
         Some(entry) if is_same_document => (entry.document, entry.origin.clone()),
@@ -134,7 +135,8 @@ pub(super) fn enter_history(
         }
         NavigationKind::Traverse(index) | NavigationKind::Step(index) => {
             tab.history_at = index;
-            tab.is_used &= is_same_document;
+            // What the user did there ends with a step within the document too, unless the page took it, which the user made it do.
+            tab.is_used &= is_same_document && is_by_page;
             let kept = tab.history.get_mut(index).and_then(|entry| entry.kept.take());
             kept.filter(|_| !is_same_document).map(|document| *document)
         }

@@ -276,3 +276,20 @@ fn a_discarded_tab_that_goes_elsewhere_in_its_history_shows_the_icon_of_that_pag
     let all_without = ["loading", "loading", "complete"].map(|name| (name.to_owned(), false));
     assert_eq!(told, all_without);
 }
+
+#[test]
+fn a_step_within_the_document_ends_what_the_user_did_there_unless_the_page_takes_it() {
+    for (step, is_passed_over) in [("goBack", true), ("history.back()", false)] {
+        let mut bench = Bench::new();
+        let tab = bench.open("http://a.test/a.html");
+        bench.call(GESTURE, json!([tab, "history.pushState({},'','/p1')"]));
+        if step == "goBack" {
+            bench.call("tabs.goBack", json!([tab]));
+        } else {
+            bench.call(GESTURE, json!([tab, step]));
+        }
+        bench.call("tabs.update", json!([tab, { "url": "http://b.test/b.html" }]));
+        let refusal = bench.refused("tabs.goBack", json!([tab]));
+        assert_eq!(!refusal.is_empty(), is_passed_over, "{step}: {refusal}");
+    }
+}
