@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::connection::Session;
+use super::connection::{Role, Session};
 use super::failure::{Failure, told};
 use super::group_commit::{Apart, Committed, NamedBatch};
 use super::pool::Pool;
@@ -88,6 +89,28 @@ impl Pool {
         };
         let send = |batches| self.commit_together(batches);
         group.ask::<Apart, _>(named, send).await.unwrap_or_else(|| Err(stopped()))
+    }
+
+    /// Commits batches in one transaction; each by itself where the server takes them no other way.
+    pub(super) async fn commit_together(&self, batches: Vec<NamedBatch>) -> Vec<Committed> {
+        let lane = match self.lane(Role::Writer).await {
+            Ok(lane) => lane,
+            Err(error) => return vec![Err(error.into()); batches.len()],
+        };
+        if batches.len() > 1 {
+            self.link.count_round_trip();
+            match lane.commit_many(&batches).await {
+                Ok(Some(versions)) => return versions.into_iter().map(Ok).collect(),
+                // One of them may be what the server refuses.
+                Ok(None) | Err(Failure::Refused(_)) => {}
+                Err(failure) => return vec![Err(failure); batches.len()],
+            }
+        }
+        let alone = batches.iter().map(|NamedBatch { id, batch }| {
+            self.link.count_round_trip();
+            lane.commit(id, batch)
+        });
+        join_all(alone).await
     }
 
     /// The version of a batch that was applied; else it is given up, so that nothing can apply it any more.

@@ -13,7 +13,7 @@ use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Client, Row, Statement};
 
 use super::failure::Failure;
-use super::group_commit::{NamedBatch, Together};
+use super::group_commit::{NamedBatch, Together, to_signed};
 use super::statements::Statements;
 use super::url::PostgresUrl;
 use super::{schema, tls};
@@ -345,9 +345,4 @@ fn stored(row: &Row) -> Result<StoredRow, Failure> {
 
 fn column<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> Result<T, Failure> {
     row.try_get(at).map_err(|error| Failure::Refused(error.to_string()))
-}
-
-/// A version as the server counts; none comes near the end of its numbers.
-pub(super) fn to_signed(version: u64) -> i64 {
-    i64::try_from(version).unwrap_or(i64::MAX)
 }

@@ -4,12 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::join_all;
 use tokio_postgres::types::ToSql;
 
-use super::connection::{Role, to_signed};
 use super::failure::Failure;
-use super::pool::Pool;
 use crate::kv::shared::Companions;
 use crate::kv::{BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, Batch, Version};
 
@@ -32,6 +29,11 @@ pub(super) struct Apart {
     written: HashSet<Bytes>,
     operations: usize,
     bytes: usize,
+}
+
+/// A version as the server counts; none comes near the end of its numbers.
+pub(super) fn to_signed(version: u64) -> i64 {
+    i64::try_from(version).unwrap_or(i64::MAX)
 }
 
 impl Companions<NamedBatch> for Apart {
@@ -130,30 +132,6 @@ impl<'b> Together<'b> {
     }
 }
 
-impl Pool {
-    /// Commits batches in one transaction; each by itself where the server takes them no other way.
-    pub(super) async fn commit_together(&self, batches: Vec<NamedBatch>) -> Vec<Committed> {
-        let lane = match self.lane(Role::Writer).await {
-            Ok(lane) => lane,
-            Err(error) => return vec![Err(error.into()); batches.len()],
-        };
-        if batches.len() > 1 {
-            self.link.count_round_trip();
-            match lane.commit_many(&batches).await {
-                Ok(Some(versions)) => return versions.into_iter().map(Ok).collect(),
-                // One of them may be what the server refuses.
-                Ok(None) | Err(Failure::Refused(_)) => {}
-                Err(failure) => return vec![Err(failure); batches.len()],
-            }
-        }
-        let alone = batches.iter().map(|NamedBatch { id, batch }| {
-            self.link.count_round_trip();
-            lane.commit(id, batch)
-        });
-        join_all(alone).await
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
@@ -173,7 +151,7 @@ mod tests {
         NamedBatch { id, batch: Arc::new(batch) }
     }
 
-    /// Which of these go together with those before them.
+    /// Tells of each whether it goes together with those before it.
     fn taken(batches: &[NamedBatch]) -> Vec<bool> {
         let mut apart = Apart::default();
         batches.iter().map(|batch| apart.take(batch)).collect()

@@ -10,6 +10,7 @@ mod failure;
 mod group_commit;
 mod group_read;
 mod pool;
+mod read;
 mod schema;
 mod statements;
 #[cfg(feature = "testing")]

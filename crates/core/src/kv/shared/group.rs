@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// What was sent together while these were asked at the same moment, and their answers.
+    /// The groups that were sent while these were asked at the same moment, and their answers.
     async fn sent(asked: &[u32]) -> (Vec<Vec<u32>>, Vec<Option<u32>>) {
         let (group, sent) = (Group::new(3, LATE), Arc::new(Mutex::new(Vec::new())));
         let send = |requests: Vec<u32>| {
