@@ -29,11 +29,6 @@ pub(super) fn pause(attempt: u32) -> Duration {
     PAUSES.1.min(PAUSES.0 * 2_u32.saturating_pow(attempt))
 }
 
-/// The failure of a batch that was sent by one who was stopped.
-fn stopped() -> Failure {
-    Failure::Lost("who sent it was stopped".to_owned())
-}
-
 impl Pool {
     /// Applies a batch, or finds out that it was not applied and cannot be any more.
     ///
@@ -85,10 +80,13 @@ impl Pool {
     async fn commit_one(&self, named: NamedBatch) -> Committed {
         let Some(group) = &self.commits else {
             let committed = self.commit_together(vec![named]).await.pop();
-            return committed.unwrap_or_else(|| Err(stopped()));
+            return committed.unwrap_or_else(|| Err(Failure::of_stopped_sender()));
         };
         let send = |batches| self.commit_together(batches);
-        group.ask::<Apart, _>(named, send).await.unwrap_or_else(|| Err(stopped()))
+        group
+            .ask::<Apart, _>(named, send)
+            .await
+            .unwrap_or_else(|| Err(Failure::of_stopped_sender()))
     }
 
     /// Commits batches in one transaction; each by itself where the server takes them no other way.

@@ -43,6 +43,11 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
+    /// That of a request which somebody sent together with their own, and who was stopped before the answer came.
+    pub(super) fn of_stopped_sender() -> Self {
+        Self::Lost("who sent it was stopped".to_owned())
+    }
+
     /// The failure that an error of the driver means.
     pub(super) fn of(error: &tokio_postgres::Error) -> Self {
         let Some(refusal) = error.as_db_error() else {

@@ -20,8 +20,8 @@ pub(super) struct NamedBatch {
 /// The version of a batch, `None` where an expectation does not hold.
 pub(super) type Committed = Result<Option<i64>, Failure>;
 
-/// Batches that go together: no more than one batch may be by itself, and none that writes what another one expects or writes, or has its id. So each of them could
-/// have been the first, and all find the rows that they would have found alone.
+/// Batches that go together: no more than one batch may be by itself, and none that writes what another one expects or writes, or has its id.
+/// So each of them could have been the first, and all find the rows that they would have found alone.
 #[derive(Debug, Default)]
 pub(super) struct Apart {
     ids: HashSet<[u8; 16]>,
@@ -67,10 +67,15 @@ impl Companions<NamedBatch> for Apart {
 pub(super) struct Together<'b> {
     expected: Vec<&'b [u8]>,
     versions: Vec<i64>,
-    guards: (Vec<i64>, Vec<i64>),
+    /// Places among those that are expected, and the batch that expects each.
+    guard_places: Vec<i64>,
+    guard_batches: Vec<i64>,
     ids: Vec<&'b [u8]>,
-    gone: (Vec<&'b [u8]>, Vec<i64>),
-    put: (Vec<&'b [u8]>, Vec<&'b [u8]>, Vec<i64>),
+    gone_keys: Vec<&'b [u8]>,
+    gone_batches: Vec<i64>,
+    put_keys: Vec<&'b [u8]>,
+    put_values: Vec<&'b [u8]>,
+    put_batches: Vec<i64>,
 }
 
 impl<'b> Together<'b> {
@@ -81,19 +86,19 @@ impl<'b> Together<'b> {
             own.ids.push(id);
             for (key, version) in &batch.expectations {
                 let place = own.place(&mut places, key, *version);
-                own.guards.0.push(place);
-                own.guards.1.push(number);
+                own.guard_places.push(place);
+                own.guard_batches.push(number);
             }
             for (key, value) in &batch.writes {
                 match value {
                     Some(value) => {
-                        own.put.0.push(key);
-                        own.put.1.push(value);
-                        own.put.2.push(number);
+                        own.put_keys.push(key);
+                        own.put_values.push(value);
+                        own.put_batches.push(number);
                     }
                     None => {
-                        own.gone.0.push(key);
-                        own.gone.1.push(number);
+                        own.gone_keys.push(key);
+                        own.gone_batches.push(number);
                     }
                 }
             }
@@ -101,7 +106,7 @@ impl<'b> Together<'b> {
         own
     }
 
-    /// The place of a version that is expected, which stands there once whoever expects it.
+    /// The place of a version that is expected: several who expect it share one.
     fn place(
         &mut self,
         places: &mut HashMap<(&'b [u8], Version), i64>,
@@ -120,14 +125,14 @@ impl<'b> Together<'b> {
         [
             &self.expected,
             &self.versions,
-            &self.guards.0,
-            &self.guards.1,
+            &self.guard_places,
+            &self.guard_batches,
             &self.ids,
-            &self.gone.0,
-            &self.gone.1,
-            &self.put.0,
-            &self.put.1,
-            &self.put.2,
+            &self.gone_keys,
+            &self.gone_batches,
+            &self.put_keys,
+            &self.put_values,
+            &self.put_batches,
         ]
     }
 }
@@ -197,7 +202,8 @@ mod tests {
         let together = Together::of(&batches);
         assert_eq!(together.expected, [b"bucket".as_slice(), b"a", b"bucket"]);
         assert_eq!(together.versions, [1, 1, 2]);
-        assert_eq!(together.guards, (vec![1, 2, 1, 3], vec![1, 1, 2, 3]));
-        assert_eq!(together.put.2, [1, 2, 3]);
+        assert_eq!(together.guard_places, [1, 2, 1, 3]);
+        assert_eq!(together.guard_batches, [1, 1, 2, 3]);
+        assert_eq!(together.put_batches, [1, 2, 3]);
     }
 }

@@ -1,8 +1,8 @@
 //! Records on PostgreSQL's wire: one table that several instances of a service share.
 //!
 //! A batch is part of one statement, which is one serializable transaction; those that wait at the same time go in one. Its id is a row of the
-//! same transaction, so that a batch whose answer was lost is looked up, and fenced off where it was not applied. Reads are transactions that write nothing, so that no reader sees an order of
-//! events that no writer agrees with. The engine has a thread and a runtime of its own: its reads can be called from anywhere.
+//! same transaction, so that a batch whose answer was lost is looked up, and fenced off where it was not applied. Reads are transactions that
+//! write nothing, so that no reader sees an order of events that no writer agrees with. The engine has a thread and a runtime of its own: its reads can be called from anywhere.
 
 mod commit;
 mod connection;

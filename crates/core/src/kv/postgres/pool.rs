@@ -21,9 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The shortest and the longest pause between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// Times for which commits and reads wait for those that are on their way. On PostgreSQL transactions that stand beside each other cost more than those
-/// that follow each other: they look at each other, and some are undone.
-const LATE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(5));
+/// Time for which commits wait for those that are on their way. On PostgreSQL transactions that stand beside each other cost more than those that
+/// follow each other: they look at each other, and some are undone.
+const LATE_COMMIT: Duration = Duration::from_millis(20);
+/// Time for which reads by keys wait for those that are on their way.
+const LATE_READ: Duration = Duration::from_millis(5);
 
 /// The connections of one engine, and everything that they are made with.
 pub(super) struct Pool {
@@ -70,8 +72,8 @@ impl Pool {
             schema: schema.to_owned(),
             statements: Statements::of(schema),
             link,
-            commits: (together > 1).then(|| Group::new(together, LATE.0)),
-            reads: (together > 1).then(|| Group::new(together, LATE.1)),
+            commits: (together > 1).then(|| Group::new(together, LATE_COMMIT)),
+            reads: (together > 1).then(|| Group::new(together, LATE_READ)),
             writers: slots(),
             readers: slots(),
             connecting: tokio::sync::Mutex::default(),

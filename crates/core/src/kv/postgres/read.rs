@@ -23,8 +23,7 @@ impl Pool {
             return self.read_rows(&[asked]).await;
         };
         let send = |asked| self.read_together(asked);
-        let stopped = || Failure::Lost("who sent it was stopped".to_owned());
-        group.ask::<Few, _>(asked, send).await.ok_or_else(stopped)?
+        group.ask::<Few, _>(asked, send).await.ok_or_else(Failure::of_stopped_sender)?
     }
 
     /// The rows of several who ask, of one moment.
