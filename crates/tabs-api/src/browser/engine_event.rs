@@ -264,10 +264,7 @@ impl Browser {
     ) {
         // The empty page of a tab without a first one has no address that could change.
         let Some(tab) = self.strips.tab_mut(id).filter(|tab| !tab.url.is_empty()) else { return };
-        let (is_shown, is_refused) = (false, false);
-        let (initiator, called_at) = (None, None);
-        let change =
-            PendingNavigation { url: url.into(), is_shown, kind, is_refused, initiator, called_at };
+        let change = PendingNavigation::new(url, kind);
         let newer = tab.pending.replace(Box::new(change));
         self.commit(id, url, arrival);
         if let Some(tab) = self.strips.tab_mut(id) {

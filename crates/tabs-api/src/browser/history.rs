@@ -42,8 +42,7 @@ pub(super) fn is_closed_to_pages(page: &str, url: &str) -> bool {
 
 /// A navigation to a URL, which shows as the pending one.
 fn shown_navigation(url: &str, kind: NavigationKind, is_refused: bool) -> PendingNavigation {
-    let (initiator, called_at) = (None, None);
-    PendingNavigation { url: url.into(), is_shown: true, kind, is_refused, initiator, called_at }
+    PendingNavigation { is_shown: true, is_refused, ..PendingNavigation::new(url, kind) }
 }
 
 /// True if a navigation of a tab comes to its end though another one has overtaken it: that within the document, and that to a blank page, which

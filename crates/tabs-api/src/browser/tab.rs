@@ -187,6 +187,15 @@ pub struct PendingNavigation {
     pub called_at: Option<Timestamp>,
 }
 
+impl PendingNavigation {
+    /// One that nobody in particular began, which goes on unseen.
+    #[must_use]
+    pub fn new(url: &str, kind: NavigationKind) -> Self {
+        let url = url.into();
+        Self { url, is_shown: false, kind, is_refused: false, initiator: None, called_at: None }
+    }
+}
+
 /// A tab.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]

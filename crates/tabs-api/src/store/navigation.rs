@@ -37,8 +37,7 @@ pub(super) fn read(url: &str, row: Option<NavigationRow>, pages: usize) -> Pendi
         }
         other => other,
     };
-    let (initiator, called_at) = (None, None);
-    PendingNavigation { url: url.into(), is_shown, kind, is_refused, initiator, called_at }
+    PendingNavigation { is_shown, is_refused, ..PendingNavigation::new(url, kind) }
 }
 
 #[cfg(test)]
