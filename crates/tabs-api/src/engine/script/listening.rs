@@ -156,11 +156,15 @@ mod tests {
             "addEventListener('click',()=>{addEventListener('unload',f)})",
             "addEventListener('beforeunload',(e)=>{e.preventDefault()})",
             "onbeforeunload=()=>{return 'sure?'}",
-            "document.title='x';addEventListener('unload',f)",
             "window.f=()=>{}",
         ] {
             assert_eq!(read(code), [], "{code}");
         }
+    }
+
+    #[test]
+    fn of_a_script_that_does_something_else_too_no_listener_is_seen() {
+        assert_eq!(read("document.title='x';addEventListener('unload',f)"), []);
     }
 
     #[test]
